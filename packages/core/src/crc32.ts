@@ -1,0 +1,45 @@
+/**
+ * CRC-32 values (zip, polynomial 0xEDB88320) as numbers: joining those of neighbouring ranges.
+ * Computing one over bytes is a hasher's.
+ */
+
+type Matrix = readonly number[];
+
+/** A CRC-32 as it is printed: 8 lower-case hex digits. */
+export function crc32ToHex(crc: number): string {
+  return (crc >>> 0).toString(16).padStart(8, '0');
+}
+
+/** A CRC-32 from its 8 hex digits. */
+export function crc32FromHex(hex: string): number {
+  return Number.parseInt(hex, 16) >>> 0;
+}
+
+/** The CRC-32 of two neighbouring ranges from theirs; `secondLength` in bytes. zlib's crc32_combine: one zero bit is a linear map. */
+export function combineCrc32(first: number, second: number, secondLength: number): number {
+  let crc = first;
+  let matrix = byteShift();
+  for (let rest = secondLength; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) crc = apply(matrix, crc);
+    matrix = square(matrix);
+  }
+  return (crc ^ second) >>> 0;
+}
+
+function apply(matrix: Matrix, vector: number): number {
+  let sum = 0;
+  for (let bit = 0, rest = vector; rest !== 0; bit += 1, rest >>>= 1) {
+    if ((rest & 1) !== 0) sum ^= matrix[bit] ?? 0;
+  }
+  return sum >>> 0;
+}
+
+function square(matrix: Matrix): Matrix {
+  return matrix.map((row) => apply(matrix, row));
+}
+
+/** The map of one zero byte appended. */
+function byteShift(): Matrix {
+  const oneBit = [0xedb8_8320, ...Array.from({ length: 31 }, (_, bit) => 2 ** bit)];
+  return square(square(square(oneBit)));
+}

@@ -1,0 +1,168 @@
+/**
+ * Does one copy step: reads, checks, transforms, writes.
+ * The same code on one thread and in every worker.
+ */
+import { crc32FromHex } from './crc32.ts';
+import type { CopyPart, CopyStep, InflatePart, StepPart, StepResult } from './copy-step.ts';
+import type { Hasher, HasherProvider } from './hasher.ts';
+import { pieceByteLength } from './pieces.ts';
+import { inflateMember, readPiece, sourceAt, type ReadContext } from './read-pieces.ts';
+import { applyTransform, transformUnit } from './transform.ts';
+
+/** What a step needs around it. */
+export interface StepContext extends ReadContext {
+  readonly hashers: HasherProvider;
+  /** Where chunks and joined parts are gathered; at least 1 MiB. */
+  readonly buffer: Uint8Array;
+  /** Bytes to read at a time from one range: small enough to stay in the cache. */
+  readonly chunkBytes: number;
+  /** Writes output bytes; the array is reused after it resolves. */
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Moves source bytes to the output unseen, where the platform can; false: nothing was done. */
+  readonly move?: (source: number, start: number, end: number, position: number) => Promise<boolean>;
+}
+
+/**
+ * Executes a step.
+ * @throws {AssayError} as `ByteSource.readInto`, `ByteSink.writeAt`; `ZIP_ENTRY_INFLATE_FAILED`
+ */
+export async function executeStep(step: CopyStep, context: StepContext): Promise<StepResult> {
+  const joined = joinedParts(step.parts, context.buffer.length);
+  if (joined !== undefined) return { crc32s: await writeJoined(joined, context) };
+  const crc32s: (number | undefined)[] = [];
+  for (const part of step.parts) {
+    context.signal?.throwIfAborted();
+    crc32s.push(await executePart(part, context));
+  }
+  return { crc32s };
+}
+
+async function executePart(part: StepPart, context: StepContext): Promise<number | undefined> {
+  switch (part.kind) {
+    case 'copy':
+      return copyPart(part, context);
+    case 'inflate':
+      return inflatePart(part, context);
+    case 'check': {
+      const { source, start, end } = part;
+      const crc = await context.hashers.create('crc32');
+      const chunks = readPiece({ kind: 'range', source, start, end }, chunked(context), 0, end - start);
+      for await (const chunk of chunks) crc.update(chunk);
+      return crc32FromHex(crc.digest());
+    }
+  }
+}
+
+async function copyPart(part: CopyPart, context: StepContext): Promise<number | undefined> {
+  const { piece, at, check } = part;
+  if (piece.kind === 'range' && piece.transform === undefined && check !== true) {
+    if ((await context.move?.(piece.source, piece.start, piece.end, at)) === true) return undefined;
+  }
+  const crc = check === true ? await context.hashers.create('crc32') : undefined;
+  // Checked bytes are the source's, so the transform comes after.
+  const raw = piece.kind === 'range' && crc !== undefined ? withoutTransform(piece) : piece;
+  const late = raw === piece || piece.kind === 'inline' ? undefined : piece.transform;
+  let position = at;
+  for await (const chunk of readPiece(raw, chunked(context, transformUnit(late)), 0, pieceByteLength(piece))) {
+    crc?.update(chunk);
+    if (late !== undefined) applyTransform(chunk, late);
+    await context.write(chunk, position);
+    position += chunk.length;
+  }
+  return crc === undefined ? undefined : crc32FromHex(crc.digest());
+}
+
+function withoutTransform<T extends { transform?: unknown }>(piece: T): Omit<T, 'transform'> {
+  const { transform: _, ...rest } = piece;
+  return rest;
+}
+
+async function inflatePart(part: InflatePart, context: StepContext): Promise<number> {
+  const crc = await context.hashers.create('crc32');
+  const targets = part.targets.map((target) => new InflateTarget(target));
+  let position = 0;
+  for await (const chunk of inflateMember(part, context)) {
+    context.signal?.throwIfAborted();
+    crc.update(chunk);
+    for (const target of targets) await target.take(chunk, position, context);
+    position += chunk.length;
+  }
+  return crc32FromHex(crc.digest());
+}
+
+/** Picks its bytes out of an inflating member and writes them in whole transform units. */
+class InflateTarget {
+  #target: InflatePart['targets'][number];
+  #unit: number;
+  #rest: Uint8Array = new Uint8Array(0);
+  #at: number;
+
+  constructor(target: InflatePart['targets'][number]) {
+    this.#target = target;
+    this.#unit = transformUnit(target.transform);
+    this.#at = target.at;
+  }
+
+  async take(chunk: Uint8Array, position: number, context: StepContext): Promise<void> {
+    const { from, to, transform } = this.#target;
+    const part = chunk.subarray(Math.max(0, from - position), Math.max(0, to - position));
+    if (part.length === 0) return;
+    // Copied: targets may overlap, and each changes its own bytes.
+    const bytes = new Uint8Array(this.#rest.length + part.length);
+    bytes.set(this.#rest);
+    bytes.set(part, this.#rest.length);
+    const whole = bytes.length - (bytes.length % this.#unit);
+    this.#rest = bytes.slice(whole);
+    const ready = bytes.subarray(0, whole);
+    if (transform !== undefined) applyTransform(ready, transform);
+    if (whole > 0) await context.write(ready, this.#at);
+    this.#at += whole;
+  }
+}
+
+type Joinable = CopyPart & { readonly piece: Exclude<CopyPart['piece'], { kind: 'strided' }> };
+
+/** The parts, when they can be gathered in one buffer and written at once. */
+function joinedParts(parts: readonly StepPart[], room: number): Joinable[] | undefined {
+  if (parts.length < 2) return undefined;
+  const joined: Joinable[] = [];
+  let next: number | undefined;
+  let total = 0;
+  for (const part of parts) {
+    if (part.kind !== 'copy' || part.piece.kind === 'strided' || (next !== undefined && part.at !== next)) return undefined;
+    const length = pieceByteLength(part.piece);
+    total += length;
+    if (total > room) return undefined;
+    next = part.at + length;
+    joined.push(part as Joinable);
+  }
+  return joined;
+}
+
+async function writeJoined(parts: readonly Joinable[], context: StepContext): Promise<(number | undefined)[]> {
+  const crc32s: (number | undefined)[] = [];
+  let filled = 0;
+  for (const { piece, check } of parts) {
+    context.signal?.throwIfAborted();
+    const bytes = context.buffer.subarray(filled, filled + pieceByteLength(piece));
+    filled += bytes.length;
+    if (piece.kind === 'inline') bytes.set(piece.bytes);
+    else if (bytes.length > 0) await sourceAt(context.sources, piece.source).readInto(bytes, piece.start);
+    crc32s.push(check === true ? await crc32Of(bytes, context.hashers) : undefined);
+    if (piece.kind === 'range' && piece.transform !== undefined) applyTransform(bytes, piece.transform);
+  }
+  await context.write(context.buffer.subarray(0, filled), parts[0]?.at ?? 0);
+  return crc32s;
+}
+
+async function crc32Of(bytes: Uint8Array, hashers: HasherProvider): Promise<number> {
+  const crc: Hasher = await hashers.create('crc32');
+  crc.update(bytes);
+  return crc32FromHex(crc.digest());
+}
+
+/** The context with a buffer of one chunk, in whole units. */
+function chunked(context: StepContext, unit = 1): ReadContext {
+  const size = Math.min(context.chunkBytes, context.buffer.length);
+  return { ...context, buffer: context.buffer.subarray(0, size - (size % unit)) };
+}

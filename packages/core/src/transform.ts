@@ -1,0 +1,32 @@
+/**
+ * Byte swaps and sign flips, in place.
+ */
+import type { Transform } from './pieces.ts';
+
+/** The bytes that must come together in one call of `applyTransform`. */
+export function transformUnit(transform: Transform | undefined): number {
+  const flip = transform?.flip;
+  return Math.max(transform?.swap ?? 1, flip === undefined ? 1 : flip.width * (flip.which === 'imaginary' ? 2 : 1));
+}
+
+/**
+ * Swaps, then flips, in place. The bytes are whole units of `transformUnit`, little-endian after the swap.
+ */
+export function applyTransform(bytes: Uint8Array, transform: Transform): void {
+  if (transform.swap !== undefined) swapBytes(bytes, transform.swap);
+  if (transform.flip === undefined) return;
+  const { width, which } = transform.flip;
+  const step = which === 'imaginary' ? width * 2 : width;
+  // The sign is the top bit of a float's last byte in little-endian order.
+  for (let last = step - 1; last < bytes.length; last += step) bytes[last] = (bytes[last] ?? 0) ^ 0x80;
+}
+
+function swapBytes(bytes: Uint8Array, width: 2 | 4 | 8): void {
+  for (let start = 0; start + width <= bytes.length; start += width) {
+    for (let low = start, high = start + width - 1; low < high; low += 1, high -= 1) {
+      const kept = bytes[low] ?? 0;
+      bytes[low] = bytes[high] ?? 0;
+      bytes[high] = kept;
+    }
+  }
+}
