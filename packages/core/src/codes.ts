@@ -43,6 +43,20 @@ const table = {
 
   // Zip containers
   ZIP_ENTRY_INFLATE_FAILED: ['input', 'a deflated member is damaged or has another size than it states'],
+
+  // Verification
+  CHECKSUM_BOM: ['note', 'a checksum file starts with a byte order mark'],
+  CHECKSUM_CONFLICT: ['input', 'a checksum file gives two digests of one algorithm for one name'],
+  CHECKSUM_EMPTY: ['input', 'a checksum file without one well-formed line'],
+  CHECKSUM_LINES_MALFORMED: ['input', 'lines of a checksum file that are no checksum lines'],
+  CHECKSUM_NAME_REFUSED: ['input', 'a checksum file that was not named by the user points outside its folder'],
+  CHECKSUM_UTF16: ['input', 'a checksum file in UTF-16'],
+  DIGEST_MALFORMED: ['input', 'a text that is no hexadecimal digest of its algorithm'],
+  DIGEST_MISMATCH: ['input', 'the bytes have another digest than was expected'],
+  DIGEST_OTHER_ALGORITHM: ['input', 'a digest as long as those of another algorithm'],
+  SIZE_MISMATCH: ['input', 'there are more or fewer bytes than were expected'],
+  VERIFY_NOTHING_VERIFIED: ['input', 'no file was verified'],
+  VERIFY_NO_EXPECTATION: ['input', 'a file without a digest to compare with'],
 } as const;
 
 /** A code of the table. */
