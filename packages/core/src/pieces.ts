@@ -7,8 +7,10 @@
 export interface Transform {
   /** Reverse the bytes of each group of this many: big-endian to little-endian. */
   readonly swap?: 2 | 4 | 8;
-  /** Flip the sign bit of each float of `width` bytes (`all`), or of the imaginary one of each pair (`imaginary`). */
-  readonly flip?: { readonly width: 2 | 4 | 8; readonly which: 'all' | 'imaginary' };
+  /** Flip the sign bit of each float of `width` bytes (`all`), or of the first or second one of each pair (`real`, `imaginary`). */
+  readonly flip?: { readonly width: 2 | 4 | 8; readonly which: 'all' | 'real' | 'imaginary' };
+  /** Negate each integer of this many bytes, in two's complement. */
+  readonly negate?: 1 | 2 | 4 | 8;
 }
 
 /** Bytes [start, end) of a source. */
