@@ -38,10 +38,10 @@ export async function* inflateWithStreams(compressed: AsyncIterable<Uint8Array>)
   const readable = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
-        const { done, value } = await chunks.next();
+        const next = await chunks.next();
         // Copied: the stream keeps chunks, ours are reused.
-        if (done === true) controller.close();
-        else controller.enqueue(value.slice() as Uint8Array<ArrayBuffer>);
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value.slice());
       },
       async cancel() {
         await chunks.return?.();
