@@ -188,6 +188,17 @@ const table = {
   SIZE_MISMATCH: ['input', 'there are more or fewer bytes than were expected'],
   VERIFY_NOTHING_VERIFIED: ['input', 'no file was verified'],
   VERIFY_NO_EXPECTATION: ['input', 'a file without a digest to compare with'],
+  // Conversion
+  CONVERT_ALIAS_COPIED: ['note', 'a second name of a tensor, written again because copies were asked for'],
+  CONVERT_ALIAS_REFUSED: ['input', 'a second name of a tensor, where such names were to be refused'],
+  CONVERT_ALIAS_UNRECORDED: ['note', 'a second name of a tensor that the metadata has no room for: it is written again'],
+  CONVERT_CRC_MISMATCH: ['input', 'the bytes of a member are not those that its CRC-32 was computed of'],
+  CONVERT_CRC_NEVER_WRITTEN: ['note', 'every CRC-32 is wrong: they were never computed, so the bytes could not be proven'],
+  CONVERT_DATA_NEVER_WRITTEN: ['input', 'every storage is zeros under a wrong CRC-32: the data was never written'],
+  CONVERT_NOTHING_TO_DO: ['input', 'the file is safetensors already'],
+  CONVERT_NO_TENSORS: ['input', 'the file holds no tensors'],
+  CONVERT_OUTPUT_WRONG: ['world', 'the output read back is not what was written'],
+  CONVERT_OVERLAP: ['note', 'a tensor that shares bytes with another, without being the same: both are written whole'],
 } as const;
 
 /** A code of the table. */
