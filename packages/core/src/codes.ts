@@ -17,7 +17,9 @@ const table = {
   IO_FAILED: ['world', 'the operating system refused a read or a write'],
   IO_PERMISSION: ['world', 'the operating system denies access'],
   SINK_EXISTS: ['input', 'the output is there already'],
+  SINK_FILE_TOO_LARGE: ['world', 'the file system or a limit of the process allows no file of this size'],
   SINK_IS_INPUT: ['input', 'the output is one of the inputs'],
+  SINK_NO_FOLDER: ['input', 'the folder of the output does not exist'],
   SINK_NO_SPACE: ['world', 'the disk has not enough room'],
   SINK_NOT_A_FILE: ['input', 'the output path is a folder or a special file'],
   SOURCE_CHANGED: ['world', 'the source changed while it was read'],
@@ -188,6 +190,7 @@ const table = {
   SIZE_MISMATCH: ['input', 'there are more or fewer bytes than were expected'],
   VERIFY_NOTHING_VERIFIED: ['input', 'no file was verified'],
   VERIFY_NO_EXPECTATION: ['input', 'a file without a digest to compare with'],
+
   // Conversion
   CONVERT_ALIAS_COPIED: ['note', 'a second name of a tensor, written again because copies were asked for'],
   CONVERT_ALIAS_REFUSED: ['input', 'a second name of a tensor, where such names were to be refused'],

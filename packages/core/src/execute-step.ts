@@ -12,14 +12,14 @@ import { applyTransform, transformUnit } from './transform.ts';
 /** What a step needs around it. */
 export interface StepContext extends ReadContext {
   readonly hashers: HasherProvider;
-  /** Where chunks and joined parts are gathered; at least 1 MiB. */
-  readonly buffer: Uint8Array;
-  /** Bytes to read at a time from one range: small enough to stay in the cache. */
+  /** Where the next chunk, or the next small parts together, are read to: at least `chunkBytes` long. */
+  readonly buffer: () => Uint8Array;
+  /** Bytes to read and write at a time: small enough to stay in the cache. At least 64 KiB. */
   readonly chunkBytes: number;
   /** Writes output bytes; the array is reused after it resolves. */
   write(bytes: Uint8Array, position: number): Promise<void>;
-  /** Moves source bytes to the output unseen, where the platform can; false: nothing was done. */
-  readonly move?: (source: number, start: number, end: number, position: number) => Promise<boolean>;
+  /** Moves source bytes to the output unseen, where the platform can; says how many from `start` it moved. */
+  readonly move?: (source: number, start: number, end: number, position: number) => Promise<number>;
 }
 
 /**
@@ -27,12 +27,11 @@ export interface StepContext extends ReadContext {
  * @throws {AssayError} as `ByteSource.readInto`, `ByteSink.writeAt`; `ZIP_ENTRY_INFLATE_FAILED`
  */
 export async function executeStep(step: CopyStep, context: StepContext): Promise<StepResult> {
-  const joined = joinedParts(step.parts, context.buffer.length);
-  if (joined !== undefined) return { crc32s: await writeJoined(joined, context) };
   const crc32s: (number | undefined)[] = [];
-  for (const part of step.parts) {
+  for (const parts of groupsOf(step.parts, context.chunkBytes)) {
     context.signal?.throwIfAborted();
-    crc32s.push(await executePart(part, context));
+    if (parts.length > 1) crc32s.push(...(await writeJoined(parts as Joinable[], context)));
+    else for (const part of parts) crc32s.push(await executePart(part, context));
   }
   return { crc32s };
 }
@@ -54,10 +53,7 @@ async function executePart(part: StepPart, context: StepContext): Promise<number
 }
 
 async function copyPart(part: CopyPart, context: StepContext): Promise<number | undefined> {
-  const { piece, at, check } = part;
-  if (piece.kind === 'range' && piece.transform === undefined && check !== true) {
-    if ((await context.move?.(piece.source, piece.start, piece.end, at)) === true) return undefined;
-  }
+  const { piece, at, check } = await afterMove(part, context);
   const crc = check === true ? await context.hashers.create('crc32') : undefined;
   // Checked bytes are the source's, so the transform comes after.
   const raw = piece.kind === 'range' && crc !== undefined ? withoutTransform(piece) : piece;
@@ -70,6 +66,14 @@ async function copyPart(part: CopyPart, context: StepContext): Promise<number | 
     position += chunk.length;
   }
   return crc === undefined ? undefined : crc32FromHex(crc.digest());
+}
+
+/** What is left of a part when its bytes that nothing has to see have been moved. */
+async function afterMove(part: CopyPart, context: StepContext): Promise<CopyPart> {
+  const { piece, at, check } = part;
+  if (context.move === undefined || piece.kind !== 'range' || piece.transform !== undefined || check === true) return part;
+  const moved = await context.move(piece.source, piece.start, piece.end, at);
+  return { ...part, piece: { ...piece, start: piece.start + moved }, at: at + moved };
 }
 
 function withoutTransform<T extends { transform?: unknown }>(piece: T): Omit<T, 'transform'> {
@@ -122,36 +126,42 @@ class InflateTarget {
 
 type Joinable = CopyPart & { readonly piece: Exclude<CopyPart['piece'], { kind: 'strided' }> };
 
-/** The parts, when they can be gathered in one buffer and written at once. */
-function joinedParts(parts: readonly StepPart[], room: number): Joinable[] | undefined {
-  if (parts.length < 2) return undefined;
-  const joined: Joinable[] = [];
-  let next: number | undefined;
+/** Runs of neighbouring small parts that fit in one buffer, to be written at once; every other part alone. */
+function* groupsOf(parts: readonly StepPart[], room: number): Iterable<StepPart[]> {
+  let group: StepPart[] = [];
   let total = 0;
+  let next: number | undefined;
   for (const part of parts) {
-    if (part.kind !== 'copy' || part.piece.kind === 'strided' || (next !== undefined && part.at !== next)) return undefined;
-    const length = pieceByteLength(part.piece);
-    total += length;
-    if (total > room) return undefined;
-    next = part.at + length;
-    joined.push(part as Joinable);
+    const length = joinableLength(part);
+    const at = part.kind === 'copy' ? part.at : undefined;
+    if (group.length > 0 && (length === undefined || at !== next || total + length > room)) {
+      yield group;
+      [group, total] = [[], 0];
+    }
+    group.push(part);
+    total += length ?? Number.POSITIVE_INFINITY;
+    next = at === undefined ? undefined : at + (length ?? 0);
   }
-  return joined;
+  if (group.length > 0) yield group;
+}
+
+function joinableLength(part: StepPart): number | undefined {
+  return part.kind === 'copy' && part.piece.kind !== 'strided' ? pieceByteLength(part.piece) : undefined;
 }
 
 async function writeJoined(parts: readonly Joinable[], context: StepContext): Promise<(number | undefined)[]> {
   const crc32s: (number | undefined)[] = [];
+  const buffer = context.buffer();
   let filled = 0;
   for (const { piece, check } of parts) {
-    context.signal?.throwIfAborted();
-    const bytes = context.buffer.subarray(filled, filled + pieceByteLength(piece));
+    const bytes = buffer.subarray(filled, filled + pieceByteLength(piece));
     filled += bytes.length;
     if (piece.kind === 'inline') bytes.set(piece.bytes);
     else if (bytes.length > 0) await sourceAt(context.sources, piece.source).readInto(bytes, piece.start);
     crc32s.push(check === true ? await crc32Of(bytes, context.hashers) : undefined);
     if (piece.kind === 'range' && piece.transform !== undefined) applyTransform(bytes, piece.transform);
   }
-  await context.write(context.buffer.subarray(0, filled), parts[0]?.at ?? 0);
+  await context.write(buffer.subarray(0, filled), parts[0]?.at ?? 0);
   return crc32s;
 }
 
@@ -161,8 +171,8 @@ async function crc32Of(bytes: Uint8Array, hashers: HasherProvider): Promise<numb
   return crc32FromHex(crc.digest());
 }
 
-/** The context with a buffer of one chunk, in whole units. */
+/** The context with buffers of one chunk, in whole units. */
 function chunked(context: StepContext, unit = 1): ReadContext {
-  const size = Math.min(context.chunkBytes, context.buffer.length);
-  return { ...context, buffer: context.buffer.subarray(0, size - (size % unit)) };
+  const size = context.chunkBytes - (context.chunkBytes % unit);
+  return { ...context, buffer: () => context.buffer().subarray(0, size) };
 }

@@ -11,13 +11,13 @@ import type { Kernels } from './kernels.ts';
 export interface OneThreadOptions {
   readonly kernels: Kernels;
   readonly hashers: HasherProvider;
-  /** Size of the one buffer, in bytes; parts joined in a step must fit to be written at once. */
+  /** Size of the one buffer, in bytes; at least 64 KiB. */
   readonly bufferBytes?: number;
 }
 
 /** A runner on the calling thread; its memory is one buffer and what a gather needs. */
 export function createOneThreadCopyRunner(options: OneThreadOptions): CopyRunner {
-  const { kernels, hashers, bufferBytes = 8 << 20 } = options;
+  const { kernels, hashers, bufferBytes = 1 << 20 } = options;
   return {
     async run(steps, sources, sink, { signal, onBytes, digests = [], byteLength }) {
       const digest =
@@ -25,12 +25,13 @@ export function createOneThreadCopyRunner(options: OneThreadOptions): CopyRunner
           ? undefined
           : await InOrderDigest.start(hashers, digests, byteLength, (target, position) => sink.readInto(target, position));
       const results: StepResult[] = [];
+      const buffer = new Uint8Array(bufferBytes);
       const context = {
         sources,
         kernels,
         hashers,
-        buffer: new Uint8Array(bufferBytes),
-        chunkBytes: 1 << 20,
+        buffer: () => buffer,
+        chunkBytes: bufferBytes,
         ...(signal === undefined ? {} : { signal }),
         async write(bytes: Uint8Array, position: number) {
           await sink.writeAt(bytes, position, signal === undefined ? {} : { signal });

@@ -12,8 +12,8 @@ import { applyTransform, transformUnit } from './transform.ts';
 export interface ReadContext {
   readonly sources: readonly ByteSource[];
   readonly kernels: Kernels;
-  /** Reused for every chunk of a range; its size is the chunk size. */
-  readonly buffer?: Uint8Array;
+  /** Where chunks of a range are read to; its size is the chunk size. A function is asked before each chunk. */
+  readonly buffer?: Uint8Array | (() => Uint8Array);
   readonly signal?: AbortSignal;
 }
 
@@ -77,12 +77,14 @@ function readUntransformed(
 async function* readRange(piece: RangePiece, context: ReadContext, from: number, to: number): AsyncIterable<Uint8Array> {
   const source = sourceAt(context.sources, piece.source);
   const buffer = context.buffer ?? new Uint8Array(Math.min(CHUNK_BYTES, to - from));
-  const size = buffer.length - (buffer.length % transformUnit(piece.transform));
-  for (let position = from; position < to; position += size) {
+  const unit = transformUnit(piece.transform);
+  for (let position = from; position < to; ) {
     context.signal?.throwIfAborted();
-    const chunk = buffer.subarray(0, Math.min(size, to - position));
+    const room = typeof buffer === 'function' ? buffer() : buffer;
+    const chunk = room.subarray(0, Math.min(room.length - (room.length % unit), to - position));
     await source.readInto(chunk, piece.start + position, transfer(context));
     yield chunk;
+    position += chunk.length;
   }
 }
 
