@@ -83,13 +83,18 @@ function withoutTransform<T extends { transform?: unknown }>(piece: T): Omit<T, 
 
 async function inflatePart(part: InflatePart, context: StepContext): Promise<number> {
   const crc = await context.hashers.create('crc32');
-  const targets = part.targets.map((target) => new InflateTarget(target));
+  // Last to begin first: each chunk meets only the targets that it reaches, however many there are.
+  const waiting = part.targets.toSorted((a, b) => b.from - a.from);
+  let open: InflateTarget[] = [];
   let position = 0;
   for await (const chunk of inflateMember(part, context)) {
     context.signal?.throwIfAborted();
     crc.update(chunk);
-    for (const target of targets) await target.take(chunk, position, context);
-    position += chunk.length;
+    const end = position + chunk.length;
+    while ((waiting.at(-1)?.from ?? end) < end) open.push(new InflateTarget(waiting.pop() as InflatePart['targets'][number]));
+    for (const target of open) await target.take(chunk, position, context);
+    open = open.filter(({ to }) => to > end);
+    position = end;
   }
   return crc32FromHex(crc.digest());
 }
@@ -105,6 +110,10 @@ class InflateTarget {
     this.#target = target;
     this.#unit = transformUnit(target.transform);
     this.#at = target.at;
+  }
+
+  get to(): number {
+    return this.#target.to;
   }
 
   async take(chunk: Uint8Array, position: number, context: StepContext): Promise<void> {
