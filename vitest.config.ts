@@ -22,6 +22,8 @@ export default defineConfig(({ mode }) => {
       pool: 'forks',
       maxWorkers: workers,
       testTimeout: properties === undefined ? 60_000 : properties.secondsInAll * 1000,
+      // On Linux nothing is skipped where CI is set.
+      reporters: process.env['CI'] !== undefined && process.platform === 'linux' ? ['default', './test/nothing-skipped.ts'] : ['default'],
       env: {
         ASSAY_TEST_TARGET: target,
         ...(properties === undefined ? {} : { ASSAY_FUZZ_MS_PER_PROPERTY: String(properties.msPerProperty) }),
