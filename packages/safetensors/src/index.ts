@@ -1,1 +1,42 @@
-export {};
+/** Read, check and write the safetensors format and its shard index. */
+export {
+  checkSafetensors,
+  type SafetensorsCheck,
+} from './check.ts';
+export {
+  type SafetensorsOptions,
+} from './examine.ts';
+export {
+  tokenizeJson,
+  type JsonOptions,
+  type JsonProblem,
+  type JsonProblemKind,
+  type JsonTokenizer,
+  type JsonTokenKind,
+} from './header-json.ts';
+export {
+  parseHeaderJson,
+  type DuplicateKey,
+  type JsonResult,
+  type JsonValue,
+  type ParseJsonOptions,
+} from './json-value.ts';
+export {
+  compareCodePoints,
+} from './name-order.ts';
+export {
+  type Rules,
+  type Verdict,
+} from './oddities.ts';
+export {
+  openSafetensors,
+} from './read.ts';
+export {
+  layoutSafetensors,
+  writeSafetensors,
+  type LayoutOptions,
+  type PlacedTensor,
+  type SafetensorsLayout,
+  type TensorToWrite,
+  type WriteOptions,
+} from './write.ts';
