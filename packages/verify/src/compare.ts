@@ -9,17 +9,27 @@ export interface Compared {
   readonly origin: string;
 }
 
-/** One `DIGEST_MISMATCH` for each expected digest that was not found; the case of hex digits does not matter. */
-export function compareDigests(expected: ReadonlyMap<DigestAlgorithm, string>, found: Digests, compared: Compared): Finding[] {
-  const findings: Finding[] = [];
-  for (const [algorithm, digest] of expected) {
+/** A digest that is not the expected one; both in lower-case hex. */
+export interface DigestDifference {
+  readonly algorithm: DigestAlgorithm;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** Each expected digest that was not found; the case of hex digits does not matter. */
+export function differingDigests(expected: ReadonlyMap<DigestAlgorithm, string>, found: Digests): DigestDifference[] {
+  const pairs = [...expected].map(([algorithm, digest]): DigestDifference => {
     const computed = found.get(algorithm);
     if (computed === undefined) throw new TypeError(`${algorithm} was not computed`);
-    if (computed.toLowerCase() === digest.toLowerCase()) continue;
-    const args = { algorithm, expected: digest.toLowerCase(), found: computed, origin: compared.origin };
-    findings.push(finding('DIGEST_MISMATCH', 'error', { path: compared.path }, args));
-  }
-  return findings;
+    return { algorithm, expected: digest.toLowerCase(), found: computed.toLowerCase() };
+  });
+  return pairs.filter((pair) => pair.expected !== pair.found);
+}
+
+/** One `DIGEST_MISMATCH` for each difference. */
+export function digestFindings(differences: readonly DigestDifference[], compared: Compared): Finding[] {
+  const { path, origin } = compared;
+  return differences.map((difference) => finding('DIGEST_MISMATCH', 'error', { path }, { ...difference, origin }));
 }
 
 /** `SIZE_MISMATCH` where the sizes, in bytes, differ. */

@@ -3,7 +3,7 @@
  * Web standard only; Node's `pipeline` takes it too. Memory is constant.
  */
 import { AssayError, createMultiHasher, type HasherProvider, type MultiHasher } from '@assay/core';
-import { compareDigests } from './compare.ts';
+import { differingDigests, digestFindings } from './compare.ts';
 import { checkByteLength, parseGivenDigests, type GivenDigests } from './expectation.ts';
 
 /** Options of `createVerifierStream`. */
@@ -50,14 +50,14 @@ export function createVerifierStream(options: VerifierStreamOptions): TransformS
     },
     flush() {
       if (byteLength !== undefined && passed < byteLength) throw wrongSize(name, byteLength, passed);
-      const findings = compareDigests(expected, hasher?.digests() ?? new Map(), { path: name, origin: 'given' });
-      const [first] = findings;
+      const differences = differingDigests(expected, hasher?.digests() ?? new Map());
+      const [first] = differences;
       if (first === undefined) return;
       throw new AssayError('DIGEST_MISMATCH', {
-        message: `${name}: ${String(first.args['algorithm'])} is ${String(first.args['found'])}, expected ${String(first.args['expected'])}`,
+        message: `${name}: ${first.algorithm} is ${first.found}, expected ${first.expected}`,
         hint: 'These are not the published bytes: fetch them again, or check that the digest belongs to this version.',
-        context: { ...first.args, byteLength: passed },
-        findings,
+        context: { ...first, byteLength: passed },
+        findings: digestFindings(differences, { path: name, origin: 'given' }),
       });
     },
   });

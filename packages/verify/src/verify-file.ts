@@ -15,7 +15,7 @@ import {
   type TaskResult,
   type TaskRunner,
 } from '@assay/core';
-import { compareDigests, compareSizes } from './compare.ts';
+import { compareSizes, differingDigests, digestFindings } from './compare.ts';
 import { tryParseDigest } from './digest-text.ts';
 import type { Expectation } from './expectation.ts';
 import { explainMismatch } from './explain.ts';
@@ -136,7 +136,7 @@ async function finish(file: PendingFile, result: TaskResult, options: VerifyOpti
   const changed = await changeOf(file);
   if (changed !== undefined) return { ...described(opened), status: 'unreadable', findings: [changed] };
   if (!result.ok) return failed(opened, result.error);
-  const findings = compareDigests(file.digests, result.digests, { path: name, origin: expected.origin });
+  const findings = digestFindings(differingDigests(file.digests, result.digests), { path: name, origin: expected.origin });
   if (findings.length > 0) return mismatch(opened, result.digests, findings, options);
   return { ...described(opened), status: 'ok', digests: result.digests, findings };
 }
