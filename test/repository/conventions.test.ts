@@ -60,5 +60,5 @@ function undocumentedExports(text: string): string[] {
 
 /** The first of several signatures carries the comment. */
 function isOverload(lines: readonly string[], index: number, name: string): boolean {
-  return lines.slice(0, index).some((line) => line.startsWith(`export function ${name}(`));
+  return lines.slice(0, index).some((line) => new RegExp(`^export (async )?function ${name}\\(`).test(line));
 }
