@@ -23,3 +23,9 @@ export {
 export {
   isOutputHead,
 } from './names.ts';
+export {
+  outputName,
+} from './output-name.ts';
+export {
+  planRefused,
+} from './refusals.ts';

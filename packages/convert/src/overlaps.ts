@@ -19,13 +19,11 @@ interface Span {
   readonly columns: Columns | undefined;
 }
 
-/** The view as a column of a matrix that is `pitch` bytes wide: bytes [left, right) of `rows` rows. */
+/** The view as columns of a matrix: `width` bytes in each of `rows` rows that begin `pitch` bytes apart. */
 interface Columns {
   readonly pitch: number;
-  readonly firstRow: number;
   readonly rows: number;
-  readonly left: number;
-  readonly right: number;
+  readonly width: number;
 }
 
 /**
@@ -55,17 +53,14 @@ function spanOf(name: string, piece: Exclude<Piece, { kind: 'inline' }>): Span {
   const { view } = piece;
   const last = view.shape.reduce((sum, size, axis) => sum + (size - 1) * (view.stride[axis] ?? 0), view.offset);
   const start = base + view.offset * view.itemSize;
-  return { name, space, start, end: base + (last + 1) * view.itemSize, columns: columnsOf(view, start) };
+  return { name, space, start, end: base + (last + 1) * view.itemSize, columns: columnsOf(view) };
 }
 
-function columnsOf({ shape, stride, itemSize }: StridedView, start: number): Columns | undefined {
+function columnsOf({ shape, stride, itemSize }: StridedView): Columns | undefined {
   const axes = shape.map((size, axis) => ({ size, step: (stride[axis] ?? 0) * itemSize })).filter(({ size }) => size > 1);
   const outer = axes.reduce((a, b) => (b.step > a.step ? b : a), { size: 1, step: 0 });
-  if (outer.step === 0) return undefined;
-  const inner = axes.reduce((sum, axis) => (axis === outer ? sum : sum + (axis.size - 1) * axis.step), itemSize);
-  const left = start % outer.step;
-  if (left + inner > outer.step) return undefined;
-  return { pitch: outer.step, firstRow: Math.floor(start / outer.step), rows: outer.size, left, right: left + inner };
+  const width = axes.reduce((sum, axis) => (axis === outer ? sum : sum + (axis.size - 1) * axis.step), itemSize);
+  return width <= outer.step ? { pitch: outer.step, rows: outer.size, width } : undefined;
 }
 
 /** Runs of spans that touch through each other. */
@@ -85,15 +80,18 @@ function* clusters(sorted: readonly Span[]): Iterable<Span[]> {
 
 /** The cluster as ranges of columns, where all are columns of the same rows of one matrix. */
 function narrowed(cluster: readonly Span[]): readonly { name: string; start: number; end: number }[] {
-  const first = cluster[0]?.columns;
-  const same = ({ columns }: Span): boolean =>
-    columns !== undefined &&
-    columns.pitch === first?.pitch &&
-    columns.firstRow === first.firstRow &&
-    columns.rows === first.rows;
-  if (!cluster.every(same)) return cluster;
-  const narrow = cluster.map(({ name, columns }) => ({ name, start: columns?.left ?? 0, end: columns?.right ?? 0 }));
-  return narrow.sort((a, b) => a.start - b.start || a.end - b.end);
+  const first = cluster[0];
+  const narrow: { name: string; start: number; end: number }[] = [];
+  for (const { name, start, columns } of cluster) {
+    if (first?.columns === undefined || columns === undefined) return cluster;
+    // The first view is the leftmost: whoever begins a row's width after it has other rows.
+    const left = start - first.start;
+    const right = left + columns.width;
+    const { pitch, rows } = first.columns;
+    if (columns.pitch !== pitch || columns.rows !== rows || right > pitch) return cluster;
+    narrow.push({ name, start: left, end: right });
+  }
+  return narrow;
 }
 
 /** One sweep: whatever overlaps anything overlaps the span that reaches furthest when it begins, or is that span. */

@@ -15,7 +15,13 @@ const hints: ReadonlyMap<Code, string> = new Map<Code, string>([
   ['LIMIT_EXCEEDED', 'Weights do not need this much. For a file you trust, raise the limit that is named.'],
 ]);
 
-/** Why a plan that is not `ok` cannot be executed: the first error's code, all errors in `findings`. */
+/**
+ * Why a plan that is not `ok` cannot be executed: the first error's code, all errors in `findings`.
+ * Ask before an output is created; `executeConversion` throws the same.
+ * @throws {TypeError} when the plan is `ok`
+ * @example
+ * if (!plan.ok) throw planRefused(plan);
+ */
 export function planRefused(plan: ConversionPlan): AssayError {
   const errors = [...plan.leftOut, ...plan.findings].filter(({ severity }) => severity === 'error');
   const [first] = errors;
@@ -60,20 +66,24 @@ function wrongMembers(
 ): AssayError {
   const path = plan.input.name;
   const findings = wrong.map(({ check, found }) => {
-    const { member, start, end, crc32 } = check;
-    const facts = { found: crc32ToHex(found), expected: crc32ToHex(crc32), ...tensorsIn(plan, check) };
-    return finding(code, 'error', { path, member, start, end }, facts);
+    const { member, start, end } = check;
+    return finding(code, 'error', { path, member, start, end }, { ...crcFacts(check, found), ...tensorsIn(plan, check) });
   });
-  const [first] = findings;
-  const { member = '', start = 0, end = 0 } = first?.subject ?? {};
-  const { found = '', expected = '' } = first?.args ?? {};
-  const more = findings.length > 1 ? `, and ${findings.length - 1} more` : '';
+  const [first] = wrong;
+  if (first === undefined) throw new TypeError('no member is wrong');
+  const { member, start, end } = first.check;
+  const facts = crcFacts(first.check, first.found);
+  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more` : '';
   return new AssayError(code, {
-    message: `${path}: ${member} at bytes ${start} to ${end} ${says}: CRC-32 ${String(found)}, expected ${String(expected)}${more}`,
+    message: `${path}: ${member} at bytes ${start} to ${end} ${says}: CRC-32 ${facts.found}, expected ${facts.expected}${more}`,
     hint,
-    context: { member, start, end, found, expected, members: findings.length },
+    context: { member, start, end, ...facts, members: wrong.length },
     findings,
   });
+}
+
+function crcFacts({ crc32 }: MemberCheck, found: number): { readonly found: string; readonly expected: string } {
+  return { found: crc32ToHex(found), expected: crc32ToHex(crc32) };
 }
 
 /** The first tensors that lie in a member, and how many there are. */

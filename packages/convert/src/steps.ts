@@ -30,7 +30,7 @@ export function planSteps(options: {
   work.inline.unshift({ piece: { kind: 'inline', bytes: header }, at: 0 });
   const proofs: Proofs = new Map();
   const builder = new StepBuilder(stepBytes);
-  for (const { emit } of inOutputOrder(work, proofs)) emit(builder);
+  for (const emission of inOutputOrder(work, proofs)) emission.emit(builder);
   const steps = builder.finish();
   return { steps, checks: memberChecks(steps, proofs, work.members.used) };
 }
@@ -105,7 +105,7 @@ type Proofs = Map<StepPart, { readonly used: UsedMember; readonly offset: number
 
 interface Emission {
   readonly at: number;
-  emit(builder: StepBuilder): void;
+  readonly emit: (builder: StepBuilder) => void;
 }
 
 function inOutputOrder(work: Work, proofs: Proofs): Emission[] {
