@@ -15,6 +15,7 @@ export interface CodeFacts {
 const table = {
   // Sources, sinks and folders
   IO_FAILED: ['world', 'the operating system refused a read or a write'],
+  IO_NO_MEMORY_MAP: ['world', 'files cannot be mapped into memory on this system'],
   IO_PERMISSION: ['world', 'the operating system denies access'],
   SINK_EXISTS: ['input', 'the output is there already'],
   SINK_FILE_TOO_LARGE: ['world', 'the file system or a limit of the process allows no file of this size'],
@@ -198,8 +199,10 @@ const table = {
   CONVERT_CRC_MISMATCH: ['input', 'the bytes of a member are not those that its CRC-32 was computed of'],
   CONVERT_CRC_NEVER_WRITTEN: ['note', 'every CRC-32 is wrong: they were never computed, so the bytes could not be proven'],
   CONVERT_DATA_NEVER_WRITTEN: ['input', 'every storage is zeros under a wrong CRC-32: the data was never written'],
+  CONVERT_NEEDS_OUTPUT: ['input', 'the output cannot lie beside this input: it needs a name of its own'],
   CONVERT_NOTHING_TO_DO: ['input', 'the file is safetensors already'],
   CONVERT_NO_TENSORS: ['input', 'the file holds no tensors'],
+  CONVERT_OUTPUT_COLLISION: ['input', 'two inputs would be written to one output'],
   CONVERT_OUTPUT_WRONG: ['world', 'the output read back is not what was written'],
   CONVERT_OVERLAP: ['note', 'a tensor that shares bytes with another, without being the same: both are written whole'],
 } as const;

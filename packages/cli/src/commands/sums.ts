@@ -1,0 +1,54 @@
+/**
+ * assay sums PATH...
+ */
+import { type Command, Option } from 'commander';
+import type { DigestAlgorithm } from '@assay/core';
+import type { Console } from '../console.ts';
+import { exitCodeOf } from '../exit-code.ts';
+import type { Define } from '../program.ts';
+import { interruptible } from '../signal.ts';
+import { threadCount } from './thread-count.ts';
+
+interface Options {
+  readonly algorithm: DigestAlgorithm;
+  readonly tag?: boolean;
+  readonly threads?: number;
+}
+
+/** Defines the command. */
+export function defineSums(command: Command, define: Define): void {
+  command
+    .name('sums')
+    .description('Print digests of files, in the format that sha256sum -c and assay verify -c read.')
+    .argument('<path...>', 'files, folders (every file below), or - for standard input')
+    .addOption(
+      new Option('--algorithm <name>', 'which digest').choices(['sha256', 'md5', 'sha1', 'git-blob-sha1', 'crc32']).default('sha256'),
+    )
+    .option('--tag', 'BSD style lines, which name the algorithm')
+    .option('--threads <count>', 'worker threads; default: one a core', threadCount)
+    .addHelpText('after', '\nExamples:\n  $ assay sums *.safetensors > SHA256SUMS\n  $ assay sums model/ --algorithm md5 --tag');
+  define<Options>(command, run);
+}
+
+async function run(paths: string[], { algorithm, tag = false, threads }: Options, console: Console): Promise<number> {
+  const [{ sums }, { formatChecksumLine }, { renderFindings }] = await Promise.all([
+    import('../jobs/sums.ts'),
+    import('@assay/verify'),
+    import('../render/finding.ts'),
+  ]);
+  const report = await interruptible(async (signal) => {
+    const onProgress = await console.onProgress();
+    return sums(paths, {
+      algorithm,
+      signal,
+      ...(threads === undefined ? {} : { threads }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
+  });
+  console.progressDone();
+  // The digests are the result: --quiet keeps them.
+  for (const { path, digest } of report.files) console.result(formatChecksumLine({ name: path, digest, algorithm }, { tag }));
+  for (const line of renderFindings(report.findings, { indent: 'assay: ' })) console.complain(line);
+  console.document({ schema: 'assay.sums/1', ...report });
+  return exitCodeOf(report);
+}

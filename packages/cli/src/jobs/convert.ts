@@ -1,0 +1,97 @@
+/**
+ * One checkpoint becomes one safetensors file, wired for Node.
+ */
+import { Disposer, type DigestAlgorithm, type Limits, type OnProgress, type TensorArchive } from '@assay/core';
+import { executeConversion, planConversion, planRefused, type OnAlias, type ConversionPlan, type ConversionReport } from '@assay/convert';
+import { openArchive } from '@assay/formats';
+import { createCopyRunner, createFile, openFile, type ReaderChoice } from '@assay/node';
+import { chooseTargets, type Target } from './output-path.ts';
+
+/** Options of `convert`. */
+export interface ConvertOptions {
+  /** A file for one input, else a folder. Without it the output lies beside the input. */
+  readonly output?: string;
+  /** Plan only; nothing is written. */
+  readonly dryRun?: boolean;
+  /** Which value of the checkpoint holds the weights, as a dotted path. */
+  readonly select?: string;
+  /** What becomes of names that share one storage: default `record`. */
+  readonly onAlias?: OnAlias;
+  /** Replace an output that exists; never an input. */
+  readonly force?: boolean;
+  /** Digests of the output, computed alongside: default SHA-256. */
+  readonly digests?: readonly DigestAlgorithm[];
+  readonly reader?: ReaderChoice;
+  readonly threads?: number;
+  readonly limits?: Partial<Limits>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+/** What came of one input. `report` is absent after a dry run. */
+export interface FileConversion {
+  readonly input: string;
+  readonly output: string;
+  /** What the input is: container, protocol, byte order. */
+  readonly facts: ReadonlyMap<string, string>;
+  readonly inputByteLength: number;
+  readonly plan: ConversionPlan;
+  readonly report?: ConversionReport;
+}
+
+/**
+ * Converts one checkpoint.
+ * @throws {AssayError} everything that stops it: nothing is left behind then. With several problems, all are in `findings`.
+ */
+export async function convert(input: string, options: ConvertOptions = {}): Promise<FileConversion> {
+  const [target] = await planOutputs([input], options.output);
+  if (target === undefined) throw new TypeError('no input');
+  return convertTo(target, options);
+}
+
+/**
+ * Pairs inputs with outputs before any work is done.
+ * @throws {AssayError} `CONVERT_OUTPUT_COLLISION`, `CONVERT_NEEDS_OUTPUT`, `SINK_NOT_A_FILE`
+ */
+export function planOutputs(inputs: readonly string[], output: string | undefined): Promise<readonly Target[]> {
+  return chooseTargets(inputs, output);
+}
+
+/** Converts one checkpoint to a given output. @throws {AssayError} as `convert` */
+export async function convertTo({ input, output }: Target, options: ConvertOptions = {}): Promise<FileConversion> {
+  const { select, onAlias, limits, signal } = options;
+  await using owned = new Disposer();
+  // Started first: threads come up while the checkpoint is read and planned.
+  const runner = options.dryRun === true ? undefined : owned.use(createCopyRunner(runnerOptions(options)));
+  const source = owned.use(await openFile(input));
+  const common = { ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
+  const archive = owned.use(await openArchive(source, { ...common, ...(select === undefined ? {} : { select }) }));
+  const plan = planConversion(archive, { ...(onAlias === undefined ? {} : { onAlias }), ...(limits === undefined ? {} : { limits }) });
+  const conversion = { input, output, facts: archive.facts, inputByteLength: source.size, plan };
+  if (runner === undefined) return conversion;
+  // Before the sink is made: a plan that cannot be executed leaves nothing.
+  if (!plan.ok) throw planRefused(plan);
+  const report = await write(archive, plan, output, runner, options);
+  return { ...conversion, report };
+}
+
+async function write(
+  archive: TensorArchive,
+  plan: ConversionPlan,
+  output: string,
+  runner: ReturnType<typeof createCopyRunner>,
+  { force = false, digests = ['sha256'], signal, onProgress }: ConvertOptions,
+): Promise<ConversionReport> {
+  await using sink = await createFile(output, { size: plan.output.byteLength, overwrite: force, inputs: archive.sources });
+  return executeConversion(plan, archive, {
+    runner,
+    sink,
+    digests,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+  });
+}
+
+function runnerOptions({ threads, reader }: ConvertOptions): { threads?: number; reader?: ReaderChoice } {
+  return { ...(threads === undefined ? {} : { threads }), ...(reader === undefined ? {} : { reader }) };
+}

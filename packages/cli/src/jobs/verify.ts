@@ -1,0 +1,176 @@
+/**
+ * Files against what they should be, wired for Node: given digests, checksum files, a reference copy, or structure alone.
+ */
+import { Disposer, finding, isAssayError, isOk, type Limits, type OnProgress, type Report } from '@assay/core';
+import { createTaskRunner, nodeHashers, nodeKernels, openFile } from '@assay/node';
+import {
+  checkStructure,
+  createExpectation,
+  verifyChecksumFile,
+  verifyFiles,
+  type ChecksumFile,
+  type Expectation,
+  type GivenDigests,
+  type StructureReport,
+  type VerifiedFile,
+} from '@assay/verify';
+import { expectationsFor, readChecksumFile, referenceCopy } from './expectations.ts';
+import { openListed } from './listed-file.ts';
+import { verifyStandardInput } from './standard-input.ts';
+
+/** Options of `verify`. Without any expectation only the structure can be proven, and that alone is an error unless `structure`. */
+export interface VerifyOptions {
+  /** Hex digests of the one path given. */
+  readonly digests?: GivenDigests;
+  /** A checksum file: its lines are verified, all or those of the given paths. */
+  readonly checksumFile?: string;
+  /** A checksum file, or another copy of the file. */
+  readonly against?: string;
+  /** Prove the structure too; enough where there is no expectation. */
+  readonly structure?: boolean;
+  /** Lines of a checksum file whose file is missing are no error. */
+  readonly ignoreMissing?: boolean;
+  /** Malformed lines of a checksum file are errors. */
+  readonly strict?: boolean;
+  readonly threads?: number;
+  readonly limits?: Partial<Limits>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+/** What was found of one file; `structure` where it was looked at. */
+export interface FileVerification extends VerifiedFile {
+  readonly structure?: StructureReport;
+}
+
+/** What `verify` returns: files in the order asked for. */
+export interface VerificationReport extends Report {
+  readonly files: readonly FileVerification[];
+}
+
+/**
+ * Verifies files. Nothing is thrown for a file's content: it is in the report.
+ * @throws {AssayError} `DIGEST_MALFORMED`, `DIGEST_OTHER_ALGORITHM`; for the checksum file itself `SOURCE_NOT_FOUND`, `LIMIT_EXCEEDED`
+ * @throws {TypeError} for options that contradict each other
+ */
+export async function verify(paths: readonly string[], options: VerifyOptions = {}): Promise<VerificationReport> {
+  checkOptions(paths, options);
+  if (options.checksumFile !== undefined && paths.length === 0) {
+    return verifyList(await readChecksumFile(options.checksumFile, options.limits), options);
+  }
+  const files: FileVerification[] = [];
+  for (const expected of await expectations(paths, options)) {
+    options.signal?.throwIfAborted();
+    files.push(...(await verifyOne(expected.path, expected.expectation, options)));
+  }
+  return reportOf(files);
+}
+
+function checkOptions(paths: readonly string[], { digests = {}, checksumFile, against }: VerifyOptions): void {
+  const given = Object.values(digests).some((digest) => digest !== undefined);
+  const origins = [given, checksumFile !== undefined, against !== undefined].filter(Boolean).length;
+  if (origins > 1) throw new TypeError('give digests, a checksum file or --against, one of them');
+  if (given && paths.length !== 1) throw new TypeError('a digest is of one file: give one path');
+  if (paths.length === 0 && checksumFile === undefined) throw new TypeError('give a path, or a checksum file with -c');
+}
+
+interface Wanted {
+  readonly path: string;
+  readonly expectation: Expectation | undefined;
+}
+
+async function expectations(paths: readonly string[], options: VerifyOptions): Promise<readonly Wanted[]> {
+  const { digests, checksumFile, against, limits } = options;
+  if (digests !== undefined && Object.values(digests).some((digest) => digest !== undefined)) {
+    return paths.map((path) => ({ path, expectation: createExpectation(digests, { origin: 'the command line' }) }));
+  }
+  const named = checksumFile ?? against;
+  if (named === undefined) return paths.map((path) => ({ path, expectation: undefined }));
+  const list = checksumFile !== undefined ? await readChecksumFile(named, limits) : await tryChecksumFile(named, options);
+  if (list !== undefined) return paths.map((path) => ({ path, expectation: expectationsFor(list, path) }));
+  const reference = await referenceCopy(named, options);
+  return paths.map((path) => ({ path, expectation: reference }));
+}
+
+async function tryChecksumFile(path: string, { limits }: VerifyOptions): Promise<ChecksumFile | undefined> {
+  const list = await readChecksumFile(path, limits, { orNothing: true });
+  return list !== undefined && list.lines.length > 0 ? list : undefined;
+}
+
+async function verifyList(list: ChecksumFile, options: VerifyOptions): Promise<VerificationReport> {
+  await using tasks = createTaskRunner(threadOptions(options));
+  const { ignoreMissing, strict } = options;
+  return verifyChecksumFile(list, {
+    ...common(options),
+    tasks,
+    open: (name) => openListed(name, list.name),
+    ...(ignoreMissing === undefined ? {} : { ignoreMissing }),
+    ...(strict === undefined ? {} : { strict }),
+  });
+}
+
+async function verifyOne(path: string, expectation: Expectation | undefined, options: VerifyOptions): Promise<FileVerification[]> {
+  if (path === '-') return [await verifyStandardInput(expectation, options)];
+  await using owned = new Disposer();
+  const expected = expectation ?? createExpectation({}, { origin: 'nowhere' });
+  try {
+    const source = owned.use(await openFile(path));
+    const needsStructure = options.structure === true || expectation === undefined;
+    const structure = needsStructure ? await proveStructure(source, options) : undefined;
+    if (expectation === undefined && structure !== undefined) return [unverified(path, source.size, expected, structure, options)];
+    const tasks = owned.use(createTaskRunner({ threads: 1 }));
+    const { files } = await verifyFiles([{ source, name: path, expected }], { ...common(options), tasks });
+    return files.map((file) => (structure === undefined ? file : withStructure(file, structure)));
+  } catch (failure) {
+    options.signal?.throwIfAborted();
+    if (!isAssayError(failure)) throw failure;
+    const { files } = await verifyFiles([{ name: path, failure, expected }], { tasks: createTaskRunner({ threads: 1 }) });
+    return [...files];
+  }
+}
+
+function proveStructure(source: Awaited<ReturnType<typeof openFile>>, options: VerifyOptions): Promise<StructureReport> {
+  const { onProgress } = options;
+  let bytesDone = 0;
+  const onBytes = (count: number): void => {
+    bytesDone += count;
+    onProgress?.({ phase: 'verifying', subject: source.name, bytesDone, bytesTotal: source.size });
+  };
+  return checkStructure(source, { ...common(options), kernels: nodeKernels, hashers: nodeHashers, onBytes });
+}
+
+function unverified(
+  name: string,
+  byteLength: number,
+  expected: Expectation,
+  structure: StructureReport,
+  { structure: enough = false }: VerifyOptions,
+): FileVerification {
+  const nothing = finding('VERIFY_NO_EXPECTATION', enough ? 'info' : 'error', { path: name }, { structure: structure.ok });
+  const findings = [...structure.findings, nothing];
+  const status = structure.ok ? (enough ? 'ok' : 'unverified') : 'mismatch';
+  return { name, status, byteLength, digests: new Map(), expected, findings, structure };
+}
+
+function withStructure(file: VerifiedFile, structure: StructureReport): FileVerification {
+  const status = file.status === 'ok' && !structure.ok ? 'mismatch' : file.status;
+  return { ...file, status, findings: [...file.findings, ...structure.findings], structure };
+}
+
+function reportOf(files: readonly FileVerification[]): VerificationReport {
+  const findings = files.flatMap((file) => file.findings);
+  return { ok: isOk(findings), complete: files.every(({ status }) => status !== 'unreadable'), findings, files };
+}
+
+function threadOptions({ threads }: VerifyOptions): { threads?: number } {
+  return threads === undefined ? {} : { threads };
+}
+
+function common({ signal, limits, onProgress }: VerifyOptions): { signal?: AbortSignal; limits?: Partial<Limits>; onProgress?: OnProgress } {
+  return {
+    ...(signal === undefined ? {} : { signal }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(onProgress === undefined ? {} : { onProgress }),
+  };
+}
+

@@ -1,0 +1,40 @@
+/**
+ * A container in a few words: "PyTorch zip, protocol 2, little-endian".
+ */
+import { escapeName } from './escape.ts';
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['safetensors', 'safetensors'],
+  ['torch-zip', 'PyTorch zip'],
+  ['torchscript', 'TorchScript archive'],
+  ['torch-legacy', 'PyTorch file of before 1.6'],
+  ['torch-tar', 'PyTorch tar of before 0.1.10'],
+  ['torch-package', 'torch.package archive'],
+  ['torch-export', 'torch.export archive'],
+  ['torch-preview', 'PyTorch preview archive'],
+  ['pickle', 'bare pickle'],
+  ['git-lfs-pointer', 'a Git LFS pointer'],
+  ['html', 'a web page'],
+  ['json', 'a JSON document'],
+  ['zeros', 'all zeros'],
+  ['empty', 'empty'],
+  ['unknown', 'no known format'],
+  ['gguf', 'GGUF'],
+  ['hdf5', 'HDF5'],
+]);
+
+/** The words for a kind of bytes. */
+export function kindWords(kind: string): string {
+  return KINDS.get(kind) ?? kind;
+}
+
+/** Kind and the facts that a person wants to see. */
+export function renderContainer({ kind, facts }: { readonly kind: string; readonly facts: ReadonlyMap<string, string> }): string {
+  const torch = facts.get('torch');
+  const words = [torch === undefined ? kindWords(kind) : `${kindWords(kind)} (torch ${escapeName(torch)})`];
+  const protocol = facts.get('protocol');
+  if (protocol !== undefined) words.push(`protocol ${escapeName(protocol)}`);
+  const order = facts.get('byte order');
+  if (order !== undefined) words.push(`${escapeName(order)}-endian`.replace('-endian-endian', '-endian'));
+  return words.join(', ');
+}

@@ -1,0 +1,76 @@
+/**
+ * What to do about a finding: one action, by code or by the group it belongs to.
+ */
+import type { Code, Finding } from '@assay/core';
+
+const DAMAGED = 'The file was changed or cut on its way. Download or copy it again.';
+const NOT_PLAIN = 'Save these weights anew as plain dense tensors, or choose others with --select.';
+const HOSTILE = 'No ordinary writer makes such a file. Do not load it; get it from its publisher again.';
+const WRITER = 'Ask its publisher for a file written by the safetensors library, or write it anew.';
+
+const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
+  ['CHECKSUM_CONFLICT', 'Find out which of the two digests is the published one, and delete the other line.'],
+  ['CHECKSUM_NAME_REFUSED', 'Name the checksum file yourself with -c, if you trust where its lines point.'],
+  ['CHECKSUM_UTF16', 'Write it as UTF-8. PowerShell: assay sums ... | Out-File -Encoding utf8 SHA256SUMS'],
+  ['CONVERT_ALIAS_REFUSED', 'Store the tensor once with --on-alias record, or once a name with --on-alias copy.'],
+  ['CONVERT_DATA_NEVER_WRITTEN', 'It was saved within skip_data(), or its download was cut. Get the file with its data.'],
+  ['CONVERT_NEEDS_OUTPUT', 'Say where with -o.'],
+  ['CONVERT_NOTHING_TO_DO', 'Use it as it is.'],
+  ['CONVERT_NO_TENSORS', 'See what is inside with assay inspect, and choose with --select.'],
+  ['DIGEST_MALFORMED', 'Copy the whole digest: 64 hex digits for SHA-256, 32 for MD5.'],
+  ['DIGEST_MISMATCH', 'Download it again, or compare with the digest of the revision that you want.'],
+  ['DIGEST_OTHER_ALGORITHM', 'Use the option of the algorithm that made it.'],
+  ['FORMAT_ARCHIVE', 'Unpack it first.'],
+  ['FORMAT_GIT_LFS_POINTER', 'The repository was cloned without its large files. Run: git lfs pull'],
+  ['FORMAT_HTML', 'A server sent a page instead of the file: check the address and your access, then download again.'],
+  ['FORMAT_JSON', 'A server sent a message instead of the file: check the address and your access, then download again.'],
+  ['FORMAT_NAME_MISLEADS', 'Rename it after what it is.'],
+  ['IO_FAILED', 'Check the disk and try again.'],
+  ['IO_PERMISSION', 'Check who owns the file and its folder.'],
+  ['LIMIT_EXCEEDED', 'Weights do not need this much. In the library, limits can be raised for files that you trust.'],
+  ['SINK_EXISTS', 'Choose another name, or replace it with --force.'],
+  ['SINK_IS_INPUT', 'Choose another output.'],
+  ['SINK_NO_SPACE', 'Make room, or write to another disk.'],
+  ['SINK_NOT_A_FILE', 'Choose another output.'],
+  ['SIZE_MISMATCH', 'Download it again.'],
+  ['SOURCE_CHANGED', 'Wait until nothing writes to it, then try again.'],
+  ['SOURCE_NOT_A_FILE', 'Name the files inside.'],
+  ['SOURCE_NOT_FOUND', 'Check the name.'],
+  ['SOURCE_SHORT_READ', 'Wait until nothing writes to it, then try again.'],
+  ['VERIFY_NO_EXPECTATION', 'Give what it should be: --sha256, -c SHA256SUMS or --against FILE. --structure proves its form alone.'],
+  ['WORKER_DIED', 'Was the machine out of memory? Try again with --threads 1.'],
+]);
+
+const byGroup: readonly (readonly [string, string])[] = [
+  ['SAFETENSORS_DATA_', DAMAGED],
+  ['SAFETENSORS_HEADER_', DAMAGED],
+  ['SAFETENSORS_TOO_SHORT', DAMAGED],
+  ['SAFETENSORS_', WRITER],
+  ['INDEX_', 'Get the index and its shards again from one revision, or build the index anew.'],
+  ['ZIP_DIRECTORY_', DAMAGED],
+  ['ZIP_CRC_', DAMAGED],
+  ['ZIP_ENTRY_INFLATE', DAMAGED],
+  ['ZIP_ENTRY_ENCRYPTED', 'Decrypt it first.'],
+  ['ZIP_ENTRY_METHOD', 'Pack it anew, stored or deflated.'],
+  ['ZIP_', HOSTILE],
+  ['PICKLE_TRUNCATED', DAMAGED],
+  ['PICKLE_', HOSTILE],
+  ['TORCH_SELECT', 'See what is inside with assay inspect.'],
+  ['TORCH_NAME', 'Rename the tensor and save the checkpoint anew.'],
+  ['TORCH_STORAGE', DAMAGED],
+  ['TORCH_VIEW_OUT', HOSTILE],
+  ['TORCH_', NOT_PLAIN],
+  ['CHECKSUM_', 'Write the list anew: assay sums FILES > SHA256SUMS'],
+  ['CONVERT_CRC', DAMAGED],
+  ['CONVERT_', 'See the plan: assay convert FILE --dry-run'],
+  ['VERIFY_', 'Name at least one file that is there.'],
+  ['FORMAT_', 'Check that this is the file that you meant, then download it again.'],
+];
+
+/** The action for a finding; `undefined` for what needs none. */
+export function remedyFor({ code, severity }: Pick<Finding, 'code' | 'severity'>): string | undefined {
+  if (severity === 'info') return undefined;
+  const exact = byCode.get(code);
+  if (exact !== undefined || severity === 'warning') return exact;
+  return byGroup.find(([prefix]) => code.startsWith(prefix))?.[1];
+}
