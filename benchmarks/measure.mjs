@@ -66,7 +66,7 @@ export async function compare(ours, rivals, { pairs, before = () => undefined })
   for (let round = 0; round <= pairs; round += 1) {
     const times = [];
     for (const command of [ours, ...rivals]) {
-      await before();
+      before();
       let total = 0;
       for (const step of typeof command[0] === 'string' ? [command] : command) total += (await run(step)).seconds;
       times.push(total);

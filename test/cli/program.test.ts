@@ -50,7 +50,6 @@ describe('the command line', () => {
     const { stderr, stdout } = await runCli(['inspect', path]);
     expect(stderr + stdout).not.toMatch(/[\u001b\u202e]/);
     const names = await runCli(['inspect', join(fixtures, 'odd-names.pt'), '--all']);
-    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
     expect(names.stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
     const { files } = JSON.parse((await runCli(['inspect', path, '--json'])).stdout) as { files: { path: string }[] };
     expect(files[0]?.path).toBe(path);

@@ -82,7 +82,7 @@ function cut(text: string): string {
 /** What was left out, in one line: `epoch, optimizer_states (2), hyper_parameters`. */
 export function leftOutLine(leftOut: readonly Finding[], shown = 6): string {
   const words = leftOut.slice(0, shown).map(({ subject, args }) => {
-    const name = String(subject.tensor ?? args['path'] ?? args['class'] ?? args['name'] ?? 'a value');
+    const name = [subject.tensor, args['path'], args['class'], args['name']].find((text) => typeof text === 'string') ?? 'a value';
     const count = args['tensors'] ?? args['count'];
     return typeof count === 'number' && count > 1 ? `${escapeName(name)} (${formatCount(count)})` : escapeName(name);
   });
