@@ -11,3 +11,24 @@ export {
 } from './zip/directory.ts';
 export { locateZipMembers, type LocatedMembers } from './zip/locate.ts';
 export { readZipMember, type ReadMemberOptions } from './zip/read-member.ts';
+export { openArchive, type OpenOptions } from './open.ts';
+export { readPickle, type PickleObserver, type PickleResult, type ReadPickleOptions } from './pickle/machine.ts';
+export { pickleOpcode, pickleOpcodes, HIGHEST_PROTOCOL, type PickleArgument, type PickleOpcode } from './pickle/opcodes.ts';
+export {
+  isHashable,
+  kindOf,
+  tupleItems,
+  type CallForm,
+  type PickleBytes,
+  type PickleCall,
+  type PickleDict,
+  type PickleFloat,
+  type PickleGlobal,
+  type PicklePersistent,
+  type PickleRecord,
+  type PickleSequence,
+  type PickleValue,
+} from './pickle/records.ts';
+export { checkExpansion, type Expansion } from './torch/expansion.ts';
+export { LONE_TENSOR_NAME, weightKeys } from './torch/state-dict.ts';
+export { openTorchZip, type OpenTorchOptions } from './torch/zip-checkpoint.ts';
