@@ -166,7 +166,7 @@ it('refuses an expanded view of 4 TB before anything of that size is made', () =
   expect(plan.findings.find(({ code }) => code === 'LIMIT_EXCEEDED')).toMatchObject({
     severity: 'error',
     subject: { tensor: 'bomb' },
-    args: { limit: 'maxExpansionRatio', found: 4_000_000_000_004n, allowed: 64 * MIB, sourceBytes: archive.bytes.length },
+    args: { limit: 'maxExpansionRatio', found: 4_000_000_000_004, allowed: 64 * MIB, sourceByteLength: archive.bytes.length },
   });
   expect(plan.steps).toEqual([]);
   expect(planConversion(archive, { limits: { freeExpansionBytes: 5e12 } }).ok).toBe(true);

@@ -1,25 +1,21 @@
 /**
- * The budget for output: expanded strides and overlapping views make a small file write a large one.
- * A view of one element expanded to 10^12 is a file of 1.6 KB that asks for 4 TB.
+ * The budget for output, as a finding: expanded strides and overlapping views make a small file write a large one.
+ * The rule itself is that of the reader, which knows no `onAlias`.
  */
-import { finding, type Finding, type Limits } from '@assay/core';
+import { finding, isAssayError, type Finding, type Limits, type TensorInfo } from '@assay/core';
+import { checkExpansion } from '@assay/formats';
 
-/**
- * Checks the bytes to write against those of the sources.
- * @returns an error `LIMIT_EXCEEDED` that names the largest tensor, or nothing
- */
-export function checkExpansion(
-  tensors: Iterable<{ readonly name: string; readonly byteLength: number }>,
-  { path, sourceBytes, limits }: { readonly path: string; readonly sourceBytes: number; readonly limits: Limits },
-): Finding | undefined {
-  const allowed = Math.max(limits.freeExpansionBytes, limits.maxExpansionRatio * sourceBytes);
-  let found = 0n;
-  let largest: { readonly name: string; readonly byteLength: number } | undefined;
-  for (const tensor of tensors) {
-    found += BigInt(tensor.byteLength);
-    if (largest === undefined || tensor.byteLength > largest.byteLength) largest = tensor;
+/** An error `LIMIT_EXCEEDED` that names the largest tensor, where more would be written than the limits allow of so many source bytes. */
+export function expansionFindings(
+  written: readonly TensorInfo[],
+  { path, sourceByteLength, limits }: { readonly path: string; readonly sourceByteLength: number; readonly limits?: Partial<Limits> | undefined },
+): Finding[] {
+  try {
+    checkExpansion({ where: path, sourceByteLength, tensors: written, piecesOf: () => [], aliases: 'each' }, limits);
+    return [];
+  } catch (failure) {
+    if (!isAssayError(failure)) throw failure;
+    const largest = written.reduce((a, b) => (b.byteLength > a.byteLength ? b : a));
+    return [finding(failure.code, 'error', { path, tensor: largest.name }, { ...failure.context, tensorByteLength: largest.byteLength, sourceByteLength })];
   }
-  if (largest === undefined || found <= BigInt(Math.floor(allowed))) return undefined;
-  const args = { limit: 'maxExpansionRatio', found, allowed, sourceBytes, tensorBytes: largest.byteLength };
-  return finding('LIMIT_EXCEEDED', 'error', { path, tensor: largest.name }, args);
 }

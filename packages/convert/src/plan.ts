@@ -6,7 +6,6 @@ import {
   finding,
   isAssayError,
   isOk,
-  resolveLimits,
   type Finding,
   type Limits,
   type Piece,
@@ -17,7 +16,7 @@ import {
 import { compareCodePoints, layoutSafetensors, type SafetensorsLayout } from 'safetensors-js';
 import { findAliases } from './aliases.ts';
 import type { Alias, ConversionPlan, OnAlias, PlannedTensor } from './conversion-plan.ts';
-import { checkExpansion } from './expansion.ts';
+import { expansionFindings } from './expansion.ts';
 import { canBeRecorded } from './names.ts';
 import { findOverlaps } from './overlaps.ts';
 import { planSteps } from './steps.ts';
@@ -56,14 +55,13 @@ export function planConversion(archive: TensorArchive, options: PlanOptions = {}
   const choice = chooseTensors(archive, { path, onAlias, metadata, piecesOf });
   const written = choice.written.map((tensor) => ({ ...tensor, source: piecesOf(tensor.name) }));
   for (const { name, keptAs } of choice.aliases) metadata.set(name, keptAs);
-  const expansion = checkExpansion(written, { path, sourceBytes: byteLength, limits: resolveLimits(limits) });
   const layout = layOut(choice.written, metadata, path);
   const findings = [
     ...archive.findings,
     ...whatForbids(archive, path),
     ...choice.findings,
     ...overlapFindings(written.filter(({ name }) => !choice.copies.has(name)), path),
-    ...(expansion === undefined ? [] : [expansion]),
+    ...expansionFindings(choice.written, { path, sourceByteLength: byteLength, limits }),
     ...layout.findings,
   ];
   const ok = isOk(findings) && isOk(archive.leftOut);
