@@ -1,0 +1,90 @@
+/**
+ * Digests of an output from its first byte to its last, while other threads write it.
+ * Takes chunks from a ring where they come in order, and reads back what others have written.
+ */
+import type { MultiHasher, OutputSegment } from '@assay/core';
+import type { BlockingSink } from './blocking-files.ts';
+import type { ChunkRing } from './chunk-ring.ts';
+import type { CopyControl } from './copy-control.ts';
+
+const BUFFER_BYTES = 256 << 10;
+
+/** What the hashing works on. */
+export interface OutputHashOptions {
+  readonly hasher: MultiHasher;
+  readonly sink: BlockingSink;
+  readonly control: CopyControl;
+  /** Which step writes what, in output order. */
+  readonly segments: readonly OutputSegment[];
+  /** Of the whole output. */
+  readonly byteLength: number;
+  readonly ring?: ChunkRing;
+}
+
+/**
+ * Hashes the whole output; blocks until it is written.
+ * @throws {Stopped} when the run is to end
+ */
+export function hashOutput(options: OutputHashOptions): void {
+  const { ring, control, byteLength } = options;
+  const output = new OutputHash(options);
+  const check = (): void => control.throwIfStopped();
+  for (let chunk = ring?.take(check); chunk !== undefined; chunk = ring?.take(check)) {
+    output.readBackTo(chunk.position);
+    output.update(chunk.bytes);
+    ring?.release();
+  }
+  output.readBackTo(byteLength);
+}
+
+class OutputHash {
+  #options: OutputHashOptions;
+  #position = 0;
+  /** Of the first segment that ends past the position. */
+  #next = 0;
+  #buffer: Uint8Array | undefined;
+
+  constructor(options: OutputHashOptions) {
+    this.#options = options;
+  }
+
+  update(bytes: Uint8Array): void {
+    const { hasher, control } = this.#options;
+    hasher.update(bytes);
+    this.#position += bytes.length;
+    control.addHashed(bytes.length);
+  }
+
+  readBackTo(end: number): void {
+    while (this.#position < end) {
+      this.#options.control.throwIfStopped();
+      this.#buffer ??= new Uint8Array(BUFFER_BYTES);
+      const chunk = this.#buffer.subarray(0, Math.min(this.#buffer.length, this.#writtenUntil(end) - this.#position));
+      this.#options.sink.readBack(chunk, this.#position);
+      this.update(chunk);
+    }
+  }
+
+  /** An end, at most `limit` and past the position, up to which everything is written; waits until there is one. */
+  #writtenUntil(limit: number): number {
+    const { segments, control } = this.#options;
+    const enough = Math.min(limit, this.#position + BUFFER_BYTES);
+    let reached = this.#position;
+    for (let index = this.#next; reached < enough; index += 1) {
+      const segment = segments[index];
+      if (segment === undefined) return enough;
+      if (segment.end <= this.#position) {
+        this.#next = index + 1;
+        continue;
+      }
+      if (!control.isStepDone(segment.step)) {
+        // What no step writes is there already, as zeros.
+        reached = Math.max(reached, Math.min(segment.start, enough));
+        if (reached > this.#position) break;
+        control.waitForStep(segment.step);
+      }
+      reached = segment.end;
+    }
+    return Math.min(reached, enough);
+  }
+}
