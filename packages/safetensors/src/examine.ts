@@ -31,8 +31,8 @@ export interface Examination {
   readonly headerByteLength?: number;
   /** In the order of their data; only those whose bytes are understood. */
   readonly tensors: ReadonlyMap<string, TensorInfo>;
-  /** The first byte of each of them in the file. */
-  readonly starts: ReadonlyMap<string, number>;
+  /** The first byte of each of them in the file, in the same order. */
+  readonly starts: readonly number[];
   readonly metadata: ReadonlyMap<string, string>;
   /** False when something could not be looked at. */
   readonly complete: boolean;
@@ -41,7 +41,7 @@ export interface Examination {
 }
 
 const LENGTH_BYTES = 8;
-const nothing = { tensors: new Map<string, TensorInfo>(), starts: new Map<string, number>(), metadata: new Map<string, string>() };
+const nothing = { tensors: new Map<string, TensorInfo>(), starts: [], metadata: new Map<string, string>() };
 
 /**
  * Reads 8 bytes, then the header, in two reads; allocates no more than the file holds.
@@ -116,11 +116,11 @@ function changed(source: ByteSource): AssayError {
 
 function placed(entries: readonly HeaderEntry[], dataStart: number): Pick<Examination, 'tensors' | 'starts'> {
   const tensors = new Map<string, TensorInfo>();
-  const starts = new Map<string, number>();
+  const starts: number[] = [];
   for (const { name, dtype, shape, begin, end } of entries) {
     if (dtype === undefined || shape === undefined || typeof begin !== 'number' || typeof end !== 'number') continue;
     tensors.set(name, { name, dtype, shape, byteLength: end - begin });
-    starts.set(name, dataStart + begin);
+    starts.push(dataStart + begin);
   }
   return { tensors, starts };
 }

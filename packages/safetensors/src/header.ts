@@ -3,9 +3,9 @@
  * Knows nothing of the data behind it: `layout` proves that the ranges fit together.
  */
 import type { Limits } from '@assay/core';
-import { kindOf, readEntry, type HeaderEntry } from './header-entry.ts';
+import { EntryReader, kindOf, type HeaderEntry } from './header-entry.ts';
 import { tokenizeJson, type JsonProblem, type JsonTokenizer } from './header-json.ts';
-import { contentOddities, nameOddities } from './odd-text.ts';
+import { contentOddities, isUnremarkable, nameOddities } from './odd-text.ts';
 import type { OddityList } from './oddities.ts';
 import { METADATA_KEY } from './reference-facts.ts';
 
@@ -49,11 +49,12 @@ function readMembers(
   limits: Limits,
   oddities: OddityList,
 ): void {
+  const reader = new EntryReader(json, limits, oddities);
   let metadataSeen = false;
   while (json.next() === 'key') {
     const name = json.text();
     if (name !== METADATA_KEY) {
-      readTensor(json, name, entries, limits, oddities);
+      readTensor(json, name, entries, reader, oddities);
       continue;
     }
     if (metadataSeen) oddities.add('SAFETENSORS_DUPLICATE_METADATA', at(json), { key: METADATA_KEY });
@@ -67,12 +68,14 @@ function readTensor(
   json: JsonTokenizer,
   name: string,
   entries: Map<string, HeaderEntry>,
-  limits: Limits,
+  reader: EntryReader,
   oddities: OddityList,
 ): void {
   const { start, end } = json;
-  const odd = nameOddities(name);
-  if (odd.length > 0) oddities.add('SAFETENSORS_NAME_ODD', { tensor: name, start, end }, { kinds: odd, length: name.length });
+  if (!isUnremarkable(name)) {
+    const odd = nameOddities(name);
+    if (odd.length > 0) oddities.add('SAFETENSORS_NAME_ODD', { tensor: name, start, end }, { kinds: odd, length: name.length });
+  }
   const first = entries.get(name);
   if (first !== undefined) {
     oddities.add('SAFETENSORS_DUPLICATE_TENSOR', { tensor: name, start, end }, { first: first.nameStart });
@@ -80,7 +83,7 @@ function readTensor(
     entries.delete(name);
   }
   json.next();
-  const entry = readEntry(json, name, { start, end }, limits, oddities);
+  const entry = reader.read(name, start, end);
   if (json.kind !== 'problem') entries.set(name, entry);
 }
 
@@ -155,13 +158,17 @@ function noteProblem(problem: JsonProblem, limits: Limits, oddities: OddityList)
 function noteClashes(entries: ReadonlyMap<string, HeaderEntry>, oddities: OddityList): void {
   const normalised = new Map<string, string>();
   for (const { name, nameStart, nameEnd } of entries.values()) {
-    if (/^[\u0000-\u007f]*$/.test(name)) continue;
+    if (isUnremarkable(name) || isAscii(name)) continue;
     const form = name.normalize('NFC');
-    const other = normalised.get(form) ?? (form !== name && /^[\u0000-\u007f]*$/.test(form) && entries.has(form) ? form : undefined);
+    const other = normalised.get(form) ?? (isAscii(form) && entries.has(form) ? form : undefined);
     if (other !== undefined) {
       oddities.add('SAFETENSORS_NAME_CLASH', { tensor: name, start: nameStart, end: nameEnd }, { other });
     } else {
       normalised.set(form, name);
     }
   }
+}
+
+function isAscii(text: string): boolean {
+  return /^[\u0000-\u007f]*$/.test(text);
 }

@@ -1,11 +1,22 @@
 /** Read, check and write the safetensors format and its shard index. */
 export {
+  buildShardIndex,
+  type BuildShardIndexOptions,
+  type Shard,
+} from './build-shard-index.ts';
+export {
+  checkShardIndex,
+} from './check-shard-index.ts';
+export {
   checkSafetensors,
   type SafetensorsCheck,
 } from './check.ts';
 export {
   type SafetensorsOptions,
 } from './examine.ts';
+export {
+  formatShardIndex,
+} from './format-shard-index.ts';
 export {
   tokenizeJson,
   type JsonOptions,
@@ -31,6 +42,15 @@ export {
 export {
   openSafetensors,
 } from './read.ts';
+export {
+  readShardIndex,
+  type ReadShardIndexOptions,
+  type ShardIndex,
+} from './shard-index.ts';
+export {
+  shardNameProblem,
+  type ShardNameProblem,
+} from './shard-name.ts';
 export {
   layoutSafetensors,
   writeSafetensors,

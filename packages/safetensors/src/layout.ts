@@ -24,18 +24,17 @@ export interface DataBounds {
  */
 export function proveLayout(entries: Iterable<HeaderEntry>, bounds: DataBounds, oddities: OddityList): HeaderEntry[] {
   const ranged: Ranged[] = [];
-  const sound = new Set<HeaderEntry>();
+  const unsound = new Set<HeaderEntry>();
   let areAllRanged = true;
   for (const entry of entries) {
-    const isSized = checkSize(entry, oddities);
+    if (!checkSize(entry, oddities)) unsound.add(entry);
     if (isRanged(entry)) ranged.push(entry);
     else areAllRanged = false;
-    if (isSized) sound.add(entry);
   }
   ranged.sort((a, b) => compare(a.begin, b.begin) || compare(a.end, b.end));
   checkCoverage(ranged, bounds, areAllRanged, oddities);
   checkAlignment(ranged, bounds, oddities);
-  return ranged.filter((entry) => sound.has(entry));
+  return unsound.size === 0 ? ranged : ranged.filter((entry) => !unsound.has(entry));
 }
 
 function isRanged(entry: HeaderEntry): entry is Ranged {

@@ -39,8 +39,11 @@ export async function openSafetensors(source: ByteSource, options: SafetensorsOp
 
 function archiveOf(source: ByteSource, examination: Examination): TensorArchive {
   const { tensors, starts, metadata, findings, headerByteLength = 0 } = examination;
+  // Made when the first tensor is asked for: many readers only list them.
+  let startOf: Map<string, number> | undefined;
   const locate = (name: string): readonly Piece[] => {
-    const [tensor, start] = [tensors.get(name), starts.get(name)];
+    startOf ??= new Map([...tensors.keys()].map((key, index) => [key, starts[index] ?? 0]));
+    const [tensor, start] = [tensors.get(name), startOf.get(name)];
     if (tensor === undefined || start === undefined) throw new RangeError(`${source.name} has no tensor ${quoted(name)}`);
     return [{ kind: 'range', source: 0, start, end: start + tensor.byteLength }];
   };

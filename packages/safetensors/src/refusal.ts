@@ -43,5 +43,6 @@ export function refusalOf(name: string, findings: readonly Finding[]): AssayErro
 }
 
 function shown(fact: Fact): string {
-  return typeof fact === 'number' || typeof fact === 'bigint' ? String(fact) : quoted(String(fact));
+  const text = typeof fact === 'object' ? JSON.stringify(fact) : String(fact);
+  return /^[ -~]{1,80}$/.test(text) ? text : quoted(text);
 }
