@@ -40,8 +40,10 @@ const table = {
   FORMAT_JSON: ['input', 'a JSON document instead of weights'],
   FORMAT_NAME_MISLEADS: ['note', 'the name promises another format than the bytes are'],
   FORMAT_POLYGLOT: ['note', 'the bytes can be read as more than one format'],
+  FORMAT_TEXT: ['input', 'plain text instead of weights'],
   FORMAT_UNKNOWN: ['input', 'no known weight format'],
   FORMAT_UNSUPPORTED: ['input', 'a known format that is not read here'],
+  FORMAT_XML: ['input', 'an XML document instead of weights'],
   FORMAT_ZEROS: ['input', 'the file is all zeros'],
 
   // safetensors

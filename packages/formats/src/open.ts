@@ -3,7 +3,9 @@
  */
 import { AssayError, finding, type ByteSource, type Finding, type Format, type Kernels, type Limits, type TensorArchive } from '@assay/core';
 import { openSafetensors } from 'safetensors-js';
-import { detect, refusalOf, type Detection } from './detect.ts';
+import type { Detection } from './detect/kinds.ts';
+import { detect, polyglotFinding } from './detect.ts';
+import { refusalOf } from './refusal.ts';
 import { openTorchZip } from './torch/zip-checkpoint.ts';
 
 /** Options of `openArchive`. */
@@ -27,11 +29,11 @@ export async function openArchive(source: ByteSource, options: OpenOptions = {})
   const detection = options.detection ?? (await detect(source, reading));
   if (detection.kind === 'safetensors') {
     if (select !== undefined) throw nothingToSelect(source, select);
-    return withNameFinding(await openSafetensors(source, reading), source);
+    return withRemarks(await openSafetensors(source, reading), source, detection);
   }
   if (detection.kind === 'torch-zip') {
     const more = { ...(select === undefined ? {} : { select }), ...(kernels === undefined ? {} : { kernels }) };
-    return withNameFinding(await openTorchZip(source, { ...reading, ...more }), source);
+    return withRemarks(await openTorchZip(source, { ...reading, ...more }), source, detection);
   }
   throw refusalOf(detection, source) ?? new TypeError(`${detection.kind} is detected, but neither opened nor refused`);
 }
@@ -52,10 +54,14 @@ const promises: ReadonlyMap<string, Format> = new Map([
   ['ckpt', 'torch-zip'],
 ]);
 
-function withNameFinding(archive: TensorArchive, source: ByteSource): TensorArchive {
+/** What the name promises otherwise, and what other programs may read, comes before what is inside. */
+function withRemarks(archive: TensorArchive, source: ByteSource, detection: Detection): TensorArchive {
   const extension = /\.([^./\\]+)$/.exec(source.name)?.[1]?.toLowerCase();
   const promised = extension === undefined ? undefined : promises.get(extension);
-  if (promised === undefined || promised === archive.format) return archive;
-  const misleads: Finding = finding('FORMAT_NAME_MISLEADS', 'warning', { path: source.name }, { found: archive.format, expected: promised });
-  return { ...archive, findings: [misleads, ...archive.findings] };
+  const polyglot = polyglotFinding(detection, source);
+  const remarks: Finding[] = polyglot === undefined ? [] : [polyglot];
+  if (promised !== undefined && promised !== archive.format) {
+    remarks.unshift(finding('FORMAT_NAME_MISLEADS', 'warning', { path: source.name }, { found: archive.format, expected: promised }));
+  }
+  return remarks.length === 0 ? archive : { ...archive, findings: [...remarks, ...archive.findings] };
 }

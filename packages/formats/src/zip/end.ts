@@ -7,7 +7,7 @@ import type { FindingList } from './finding-list.ts';
 import { hasSignature, MARKER_16, MARKER_32, readEnd, readEnd64, readLocator64, signatures, sizes, viewOf, type EndRecord } from './records.ts';
 
 /** The longest comment and all end records, rounded up: one read finds every sound end. */
-const TAIL_BYTES = 68 * 1024;
+export const TAIL_BYTES: number = 68 * 1024;
 /** What is searched when nothing was found: bytes appended to an archive hide its end from other readers. */
 const WIDE_TAIL_BYTES = 1 << 20;
 
@@ -99,6 +99,12 @@ function hasDirectoryBefore(view: DataView, position: number): boolean {
   const { directoryByteLength, count } = readEnd(view, position);
   const start = position - directoryByteLength;
   return start < 0 || count === 0 || hasSignature(view, start, signatures.centralHeader);
+}
+
+/** True for bytes that end with an end record whose directory, as far as it is among them, stands where it says. */
+export function endsWithDirectory(bytes: Uint8Array): boolean {
+  const view = viewOf(bytes);
+  return endCandidates(bytes, view).some((position) => commentEnd(view, position) === bytes.length && hasDirectoryBefore(view, position));
 }
 
 function judgeEnd(tail: Tail, position: number, end: EndRecord, findings: FindingList): void {

@@ -89,7 +89,6 @@ export function judgeName(name: string, byteLength: number, subject: object, fin
 function nameProblem(name: string, byteLength: number): string | undefined {
   if (name === '') return 'empty';
   if (byteLength > LONGEST_NAME_BYTES) return 'too long';
-  // oxlint-disable-next-line no-control-regex
   if (/[\x00-\x1f\x7f]/.test(name)) return 'control character';
   if (name.includes('\\')) return 'backslash';
   if (name.startsWith('/')) return 'absolute';
