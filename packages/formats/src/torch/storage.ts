@@ -30,7 +30,7 @@ export function storageOf(value: PickleValue | undefined): TorchStorage | Tensor
   const [tag, storageClass, key, location, count] = items;
   if (items.length !== 5 || textOf(tag) !== 'storage') {
     return malformed('TORCH_PERSISTENT_ID_UNKNOWN', {
-      found: `${kindOf(value.id)} of ${items.length}, beginning with ${String(textOf(tag) ?? kindOf(tag ?? null))}`,
+      found: `${kindOf(value.id)} of ${items.length}, beginning with ${textOf(tag) ?? kindOf(tag ?? null)}`,
       expected: 'a tuple of storage, class, key, location and count',
     });
   }

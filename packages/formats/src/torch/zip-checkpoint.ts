@@ -4,14 +4,16 @@
  */
 import {
   AssayError,
+  codes,
   finding,
-  isOk,
   readPieces,
   resolveLimits,
   type ByteSource,
+  type Fact,
   type Finding,
   type Kernels,
   type Limits,
+  type Piece,
   type StoredMember,
   type Subject,
   type TensorArchive,
@@ -63,12 +65,10 @@ export async function openTorchZip(source: ByteSource, options: OpenTorchOptions
   const storageMember = (key: string): StoredMember | undefined => records.byName.get(`data/${key}`);
   const placed = placeTensors(weights.tensors, { where, storageMember, order });
   throwErrors(source, [...pickle.findings, ...weights.problems, ...placed.malformed].toSorted((a, b) => (a.subject.start ?? 0) - (b.subject.start ?? 0)));
-  const piecesOf = (name: string): readonly PieceOf[] => placed.pieces.get(name) ?? [];
+  const piecesOf = (name: string): readonly Piece[] => placed.pieces.get(name) ?? [];
   checkExpansion({ where: source.name, sourceByteLength: source.size, tensors: placed.tensors.values(), piecesOf, aliases: 'once' }, limits);
   return archiveOf({ source, members, records, order, pickle, weights, placed, zipFindings, where, kernels: reading.kernels });
 }
-
-type PieceOf = ReturnType<TensorArchive['locate']>[number];
 
 interface Opened {
   readonly source: ByteSource;
@@ -144,13 +144,18 @@ async function readOrder(source: ByteSource, records: TorchRecords, reading: Ope
 /** One error for all that is wrong, in file order. */
 function throwErrors(source: ByteSource, findings: readonly Finding[]): void {
   const worst = findings.find(({ severity }) => severity === 'error');
-  if (worst === undefined || isOk(findings)) return;
+  if (worst === undefined) return;
   const { code, subject, args } = worst;
   const name = subject.tensor ?? subject.member;
+  const place = name === undefined ? source.name : `${source.name}: ${JSON.stringify(name)}`;
   throw new AssayError(code, {
-    message: `${source.name}${name === undefined ? '' : `: ${JSON.stringify(name)}`}: ${code}, found ${String(args['found'])}, expected ${String(args['expected'])}`,
-    hint: 'The file is damaged, or it was made to confuse readers. Download it again.',
+    message: `${place}: ${codes.get(code)?.summary ?? code}: found ${JSON.stringify(shown(args['found']))}, expected ${JSON.stringify(shown(args['expected']))}`,
+    hint: 'The file is damaged, or it was made to confuse readers. Download it again, or ask its authors for safetensors.',
     context: { ...args, ...(subject.tensor === undefined ? {} : { tensor: subject.tensor }) },
     findings,
   });
+}
+
+function shown(fact: Fact | undefined): Fact {
+  return typeof fact === 'bigint' ? String(fact) : (fact ?? null);
 }
