@@ -27,6 +27,11 @@ export {
   type ExplainOptions,
 } from './explain.ts';
 export {
+  checkStructure,
+  type StructureOptions,
+  type StructureReport,
+} from './structure.ts';
+export {
   createVerifierStream,
   type VerifierStreamOptions,
 } from './verifier-stream.ts';

@@ -94,7 +94,9 @@ async function begin(input: VerifyInput, index: number, options: VerifyOptions):
     return { ...described(opened), status: 'unverified', findings: [finding('VERIFY_NO_EXPECTATION', 'error', { path: name }, args)] };
   }
   try {
-    return { index, opened, digests: wanted.digests, identity: await source.identity() };
+    // What it was when it was opened, where that is known: its size is of that moment.
+    const identity = source.locator?.identity ?? (await source.identity());
+    return { index, opened, digests: wanted.digests, identity };
   } catch (failure) {
     options.signal?.throwIfAborted();
     return failed(opened, failure);
@@ -164,7 +166,9 @@ async function mismatch(opened: Opened, digests: Digests, findings: readonly Fin
     if (isAssayError(failure)) return [];
     throw failure;
   });
-  return { ...described(opened), status: 'mismatch', digests, findings: [...findings, ...explained] };
+  // The wrong size is among the findings already.
+  const added = explained.filter(({ code }) => code !== 'SIZE_MISMATCH');
+  return { ...described(opened), status: 'mismatch', digests, findings: [...findings, ...added] };
 }
 
 function failed(file: { name: string; expected: Expectation; source?: ByteSource }, failure: unknown): VerifiedFile {
