@@ -235,7 +235,15 @@ describe('verifying a checksum file', () => {
     if (content === undefined) throw new AssayError('SOURCE_NOT_FOUND', { message: name });
     opened += 1;
     most = Math.max(most, opened);
-    return { ...createMemorySource(content, `/somewhere/${name}`), [Symbol.asyncDispose]: async () => void (opened -= 1) };
+    let closed = false;
+    const dispose = async (): Promise<void> => {
+      closed = true;
+      opened -= 1;
+    };
+    const read = (): void => {
+      if (closed) throw new TypeError('read after it was closed');
+    };
+    return { ...source(`/somewhere/${name}`, { content, read, identity: () => (read(), name) }), [Symbol.asyncDispose]: dispose };
   };
   const verify = (text: string, options: { ignoreMissing?: boolean; strict?: boolean } = {}): Promise<VerifyReport> =>
     verifyChecksumFile(parseChecksumFile(text, { name: 'sums' }), { open, tasks, ...options });

@@ -60,7 +60,8 @@ async function verifyBatch(batch: readonly [string, Expectation][], options: Ver
       inputs.push({ name, failure, expected });
     }
   }
-  return verifyEach(inputs, options);
+  // Awaited here: the sources are disposed of when this block is left.
+  return await verifyEach(inputs, options);
 }
 
 async function openListed(name: string, { open }: VerifyChecksumOptions): Promise<ByteSource> {
