@@ -1,6 +1,8 @@
 /**
  * The entry of the command line. Loads nothing that the asked-for command does not need: start-up is part of the work.
  */
+import process from 'node:process';
+
 const args = process.argv.slice(2);
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
@@ -10,5 +12,3 @@ if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   const { runProgram } = await import('./program.ts');
   process.exitCode = await runProgram(args);
 }
-
-export {};

@@ -4,7 +4,7 @@
 import { Disposer, type DigestAlgorithm, type Limits, type OnProgress, type TensorArchive } from '@assay/core';
 import { executeConversion, planConversion, planRefused, type OnAlias, type ConversionPlan, type ConversionReport } from '@assay/convert';
 import { openArchive } from '@assay/formats';
-import { createCopyRunner, createFile, openFile, type ReaderChoice } from '@assay/node';
+import { createCopyRunner, createFile, openFile, type Reader } from '@assay/node';
 import { chooseTargets, type Target } from './output-path.ts';
 
 /** Options of `convert`. */
@@ -21,7 +21,7 @@ export interface ConvertOptions {
   readonly force?: boolean;
   /** Digests of the output, computed alongside: default SHA-256. */
   readonly digests?: readonly DigestAlgorithm[];
-  readonly reader?: ReaderChoice;
+  readonly reader?: Reader;
   readonly threads?: number;
   readonly limits?: Partial<Limits>;
   readonly signal?: AbortSignal;
@@ -92,6 +92,6 @@ async function write(
   });
 }
 
-function runnerOptions({ threads, reader }: ConvertOptions): { threads?: number; reader?: ReaderChoice } {
+function runnerOptions({ threads, reader }: ConvertOptions): { threads?: number; reader?: Reader } {
   return { ...(threads === undefined ? {} : { threads }), ...(reader === undefined ? {} : { reader }) };
 }
