@@ -45,8 +45,5 @@ function asciiJson(text: string): string {
       context: { tensor: text },
     });
   }
-  return JSON.stringify(text).replace(/[\u007f-\uffff]/g, (unit) => {
-    // Python's json leaves U+007F as it is.
-    return unit === '\u007f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  return JSON.stringify(text).replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
