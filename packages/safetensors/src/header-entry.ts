@@ -33,6 +33,8 @@ export class EntryReader {
   #entry: HeaderEntry = emptyEntry('', 0, 0, 0, 0);
   #knownFields = 0;
   #otherFields: Set<string> | undefined;
+  /** Reused: a list that grows by pushing takes room for 17 numbers, a slice only what it holds. */
+  readonly #dimensions: Dimension[] = [];
 
   constructor(json: JsonTokenizer, limits: Limits, oddities: OddityList) {
     this.#json = json;
@@ -138,17 +140,20 @@ export class EntryReader {
       this.#noteNotAList('SAFETENSORS_SHAPE_INVALID');
       return undefined;
     }
-    const shape: Dimension[] = [];
+    const dimensions = this.#dimensions;
+    let rank = 0;
     let isValid = true;
     while (json.next() !== ']' && json.problem === undefined) {
       const dimension = json.integer();
       if (dimension === undefined) {
-        this.#noteNotWhole('SAFETENSORS_SHAPE_INVALID', { axis: shape.length });
+        this.#noteNotWhole('SAFETENSORS_SHAPE_INVALID', { axis: rank });
         isValid = false;
       }
-      shape.push(dimension ?? 0);
+      dimensions[rank] = dimension ?? 0;
+      rank += 1;
     }
     if (!isValid || json.problem !== undefined) return undefined;
+    const shape = dimensions.slice(0, rank);
     const expected = this.#limits.maxUnremarkedRank;
     if (shape.length > expected) this.#note('SAFETENSORS_RANK_HIGH', { found: shape.length, expected }, {}, start);
     return shape;

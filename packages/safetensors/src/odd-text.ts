@@ -10,12 +10,19 @@ const BIDI = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const INVISIBLE = /[\u00ad\u200b-\u200d\u2060-\u2064\ufeff]/;
 const PATH_LIKE = /^[/\\]|(^|[/\\])\.\.([/\\]|$)|^[A-Za-z]:[/\\]/;
 const LONG_NAME = 1024;
-/** What most names are: one test instead of six, for each of a hundred thousand. */
-const UNREMARKABLE = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/;
+/** 1 for what most names are made of: ASCII letters, digits, `_` and `-`. */
+const PLAIN = Uint8Array.from({ length: 128 }, (_, code) => (/[A-Za-z0-9_-]/.test(String.fromCharCode(code)) ? 1 : 0));
+const DOT = 0x2e;
 
-/** True for ASCII letters, digits, `_`, `-` and single dots between them. */
+/** True for plain characters and single dots between them. A loop takes half the time of the expressions below. */
 export function isUnremarkable(name: string): boolean {
-  return name.length <= LONG_NAME && UNREMARKABLE.test(name);
+  let previous = DOT;
+  for (let at = 0; at < name.length; at += 1) {
+    const code = name.charCodeAt(at);
+    if (PLAIN[code] !== 1 && (code !== DOT || previous === DOT)) return false;
+    previous = code;
+  }
+  return previous !== DOT && name.length <= LONG_NAME;
 }
 
 /** Everything odd about a tensor's name. */
