@@ -83,7 +83,7 @@ async function write(
   { force = false, digests = ['sha256'], signal, onProgress }: ConvertOptions,
 ): Promise<ConversionReport> {
   await using sink = await createFile(output, { size: plan.output.byteLength, overwrite: force, inputs: archive.sources });
-  return executeConversion(plan, archive, {
+  return await executeConversion(plan, archive, {
     runner,
     sink,
     digests,

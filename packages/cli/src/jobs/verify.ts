@@ -100,7 +100,7 @@ async function tryChecksumFile(path: string, { limits }: VerifyOptions): Promise
 async function verifyList(list: ChecksumFile, options: VerifyOptions): Promise<VerificationReport> {
   await using tasks = createTaskRunner(threadOptions(options));
   const { ignoreMissing, strict } = options;
-  return verifyChecksumFile(list, {
+  return await verifyChecksumFile(list, {
     ...common(options),
     tasks,
     open: (name) => openListed(name, list.name),
