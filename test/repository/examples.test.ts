@@ -28,9 +28,8 @@ describe('the demo', () => {
     const outcome = await runCommand(process.execPath, [join(root, 'examples/demo.mjs')], { env: { TMPDIR: folder, TEMP: folder } });
     expect(outcome, outcome.stderr).toMatchObject({ code: 0, stderr: '' });
     const lines = outcome.stdout.split('\n');
-    expect(lines.length).toBeLessThan(70);
+    expect(lines.length).toBeLessThan(66);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
-    expect(outcome.stdout).toContain(sha256(join(root, 'examples/checkpoint/pytorch_model.bin')).slice(0, 8));
     expect(readdirSync(folder)).toEqual([]);
     expect(readdirSync(join(root, 'examples/checkpoint'))).toEqual(before);
   });

@@ -48,15 +48,22 @@ describe.each(programs)('$readme, program $index', ({ readme, index, text }) => 
   });
 });
 
-// One folder for all: a session goes on where the last one ended.
-describe('the sessions of README.md', () => {
+// One folder for all: a session goes on where the last one ended. ASSAY_UPDATE_README=1 writes what is printed into README.md.
+describe.skipIf(process.platform !== 'linux')('the sessions of README.md, by a shell and coreutils', () => {
   const cwd = makeFolder('session');
   const assay = join(root, 'packages/cli/bin/assay.js');
+  const update = process.env['ASSAY_UPDATE_README'] !== undefined;
 
   it.each(sessions)('session $index prints what it shows', async ({ text }) => {
+    let printed = '';
     for (const [, command = '', shown = ''] of text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)) {
-      const outcome = await runCommand('sh', ['-c', command.replaceAll(/\b(?:npx )?assay /g, `"${process.execPath}" "${assay}" `)], { cwd });
-      expect(`${outcome.stdout}${outcome.stderr}`.trimEnd(), command).toMatch(patternOf(shown.trimEnd()));
+      const outcome = await runCommand('sh', ['-c', `{ ${command.replaceAll(/\bassay /g, `"${process.execPath}" "${assay}" `)}; } 2>&1`], { cwd });
+      printed += `$ ${command}\n${outcome.stdout}`;
+      if (!update) expect(outcome.stdout, command).toMatch(patternOf(shown));
+    }
+    if (update) {
+      const readme = readFileSync(join(root, 'README.md'), 'utf8');
+      writeFileSync(join(root, 'README.md'), readme.replace(text, () => printed));
     }
   });
 });
