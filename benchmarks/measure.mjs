@@ -5,8 +5,11 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 
-/** Runs a command; resolves to seconds and, where asked for, the peak of anonymous memory in bytes. */
-export function run([command, ...args], { memory = false, env = process.env } = {}) {
+/**
+ * Runs a command; resolves to seconds and, where asked for, the peak of anonymous memory in bytes.
+ * @param {string[]} commandLine
+ */
+export function run([command = '', ...args], { memory = false, env = process.env } = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
@@ -60,7 +63,7 @@ export function median(values) {
  * Runs ours and rivals in turn: one warm-up round, then `pairs` rounds.
  * The ratio of a round is ours over the slowest rival; `before` runs, untimed, ahead of each command.
  */
-export async function compare(ours, rivals, { pairs, before = () => undefined }) {
+export async function compare(ours, rivals, { pairs, before = () => {} }) {
   const ratios = [];
   const seconds = [[], ...rivals.map(() => [])];
   for (let round = 0; round <= pairs; round += 1) {
