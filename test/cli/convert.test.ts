@@ -22,14 +22,14 @@ function freshFolder(name: string): string {
 }
 
 describe('assay convert', () => {
-  it('turns every fixture into its golden, byte for byte', async () => {
+  it('turns fixtures into their goldens, byte for byte, one run each', async () => {
     const out = freshFolder('goldens');
     const converts = list.filter(({ expect: wanted }) => wanted === 'converts');
     expect(converts.length).toBeGreaterThan(80);
     const differing: string[] = [];
     for (const [index, { file, golden }] of converts.entries()) {
       const output = join(out, `${index}.safetensors`);
-      // One process for a few, as a person runs it; the library is tested on each.
+      // All of them are in the next test: a process for each would take a minute.
       if (index % 6 !== 0) continue;
       const { code, stderr } = await runCli(['convert', join(fixtures, file), '-o', output]);
       if (code !== 0 || sha256(output) !== sha256(join(fixtures, golden ?? ''))) differing.push(`${file}: ${code} ${stderr}`);
@@ -37,7 +37,7 @@ describe('assay convert', () => {
     expect(differing).toEqual([]);
   });
 
-  it('turns many fixtures in one run into their goldens', async () => {
+  it('turns all fixtures into their goldens in one run', async () => {
     const out = freshFolder('many');
     const converts = list.filter(({ expect: wanted }) => wanted === 'converts');
     const byOutput = new Map(converts.map((fixture) => [basename(fixture.file).replace(/\.[^.]+$/, ''), fixture]));

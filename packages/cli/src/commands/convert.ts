@@ -49,7 +49,7 @@ export function defineConvert(command: Command, define: Define): void {
 }
 
 async function run(inputs: string[], options: Options, console: Console): Promise<number> {
-  const [{ convertTo, planOutputs }, { renderConversion }, { renderError }, { conversionDocument }] = await Promise.all([
+  const [{ createConverter, planOutputs }, { renderConversion }, { renderError }, { conversionDocument }] = await Promise.all([
     import('../jobs/convert.ts'),
     import('../render/conversion.ts'),
     import('../render/error.ts'),
@@ -58,9 +58,11 @@ async function run(inputs: string[], options: Options, console: Console): Promis
   const outcomes: { readonly target: Target; readonly conversion?: FileConversion; readonly error?: AssayError }[] = [];
   await interruptible(async (signal) => {
     const onProgress = await console.onProgress();
-    for (const target of await planOutputs(inputs, options.output)) {
+    const targets = await planOutputs(inputs, options.output);
+    await using converter = createConverter({ ...jobOptions(options), signal, ...(onProgress === undefined ? {} : { onProgress }) });
+    for (const target of targets) {
       try {
-        const conversion = await convertTo(target, { ...jobOptions(options), signal, ...(onProgress === undefined ? {} : { onProgress }) });
+        const conversion = await converter.convert(target);
         console.progressDone();
         outcomes.push({ target, conversion });
         console.event({ event: 'file', input: target.input, output: target.output, ok: true });

@@ -1,7 +1,7 @@
 /**
  * One checkpoint becomes one safetensors file, wired for Node.
  */
-import { Disposer, type DigestAlgorithm, type Limits, type OnProgress, type TensorArchive } from '@assay/core';
+import { Disposer, type CopyRunner, type DigestAlgorithm, type Limits, type OnProgress, type TensorArchive } from '@assay/core';
 import { executeConversion, planConversion, planRefused, type OnAlias, type ConversionPlan, type ConversionReport } from '@assay/convert';
 import { openArchive } from '@assay/formats';
 import { createCopyRunner, createFile, openFile, type Reader } from '@assay/node';
@@ -39,6 +39,12 @@ export interface FileConversion {
   readonly report?: ConversionReport;
 }
 
+/** Converts one checkpoint after another on the same threads. */
+export interface Converter extends AsyncDisposable {
+  /** @throws {AssayError} as `convert` */
+  convert(target: Target): Promise<FileConversion>;
+}
+
 /**
  * Converts one checkpoint.
  * @throws {AssayError} everything that stops it: nothing is left behind then. With several problems, all are in `findings`.
@@ -46,7 +52,8 @@ export interface FileConversion {
 export async function convert(input: string, options: ConvertOptions = {}): Promise<FileConversion> {
   const [target] = await planOutputs([input], options.output);
   if (target === undefined) throw new TypeError('no input');
-  return convertTo(target, options);
+  await using converter = createConverter(options);
+  return await converter.convert(target);
 }
 
 /**
@@ -57,12 +64,18 @@ export function planOutputs(inputs: readonly string[], output: string | undefine
   return chooseTargets(inputs, output);
 }
 
-/** Converts one checkpoint to a given output. @throws {AssayError} as `convert` */
-export async function convertTo({ input, output }: Target, options: ConvertOptions = {}): Promise<FileConversion> {
+/** A converter of any number of checkpoints; its threads come up at once, while the first is read and planned. */
+export function createConverter(options: ConvertOptions = {}): Converter {
+  const runner = options.dryRun === true ? undefined : createCopyRunner(runnerOptions(options));
+  return {
+    convert: (target) => convertTo(target, options, runner),
+    [Symbol.asyncDispose]: async () => runner?.[Symbol.asyncDispose](),
+  };
+}
+
+async function convertTo({ input, output }: Target, options: ConvertOptions, runner: CopyRunner | undefined): Promise<FileConversion> {
   const { select, onAlias, limits, signal } = options;
   await using owned = new Disposer();
-  // Started first: threads come up while the checkpoint is read and planned.
-  const runner = options.dryRun === true ? undefined : owned.use(createCopyRunner(runnerOptions(options)));
   const source = owned.use(await openFile(input));
   const common = { ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
   const archive = owned.use(await openArchive(source, { ...common, ...(select === undefined ? {} : { select }) }));
@@ -79,7 +92,7 @@ async function write(
   archive: TensorArchive,
   plan: ConversionPlan,
   output: string,
-  runner: ReturnType<typeof createCopyRunner>,
+  runner: CopyRunner,
   { force = false, digests = ['sha256'], signal, onProgress }: ConvertOptions,
 ): Promise<ConversionReport> {
   await using sink = await createFile(output, { size: plan.output.byteLength, overwrite: force, inputs: archive.sources });

@@ -146,8 +146,9 @@ function unverified(
   structure: StructureReport,
   { structure: enough = false }: VerifyOptions,
 ): FileVerification {
-  const nothing = finding('VERIFY_NO_EXPECTATION', enough ? 'info' : 'error', { path: name }, { structure: structure.ok });
-  const findings = [...structure.findings, nothing];
+  // A file that is broken in itself needs no word about what it could not be compared with.
+  const nothing = finding('VERIFY_NO_EXPECTATION', enough ? 'info' : 'error', { path: name });
+  const findings = structure.ok ? [...structure.findings, nothing] : structure.findings;
   const status = structure.ok ? (enough ? 'ok' : 'unverified') : 'mismatch';
   return { name, status, byteLength, digests: new Map(), expected, findings, structure };
 }

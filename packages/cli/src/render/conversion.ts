@@ -6,7 +6,7 @@ import type { Console } from '../console.ts';
 import type { FileConversion } from '../jobs/convert.ts';
 import { renderContainer } from './container.ts';
 import { escapeName } from './escape.ts';
-import { leftOutLine, renderFindings } from './finding.ts';
+import { leftOutLine, remarkable, renderFindings } from './finding.ts';
 import { formatBytes, formatShape, plural, shortDigest } from './numbers.ts';
 
 const SHOWN = 6;
@@ -53,5 +53,6 @@ function aliasLines({ aliases }: ConversionPlan, shown = SHOWN): readonly string
 }
 
 function leftOutLines({ leftOut }: ConversionPlan, more: string): readonly string[] {
-  return leftOut.length === 0 ? [] : [`  left out: ${leftOutLine(leftOut)}   ${more}`];
+  const remarked = remarkable(leftOut);
+  return remarked.length === 0 ? [] : [`  left out: ${leftOutLine(remarked)}   ${more}`];
 }

@@ -11,7 +11,7 @@ const SHOWN = 10;
 /** The lines for stderr: the problem, its details where there are several, and an action. */
 export function renderError(error: unknown): readonly string[] {
   if (!isAssayError(error)) return unexpected(error);
-  const details = error.findings.length > 1 ? renderFindings(error.findings, { shown: SHOWN, indent: INDENT }) : [];
+  const details = error.findings.length > 1 ? renderFindings(error.findings, { shown: SHOWN, indent: INDENT, remedies: error.hint === undefined }) : [];
   const hint = error.hint === undefined ? [] : [`${INDENT}${escapeName(error.hint)}`];
   return [`assay: ${escapeName(error.message)}`, ...details, ...hint];
 }

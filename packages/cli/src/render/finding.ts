@@ -14,23 +14,34 @@ export interface FindingListOptions {
   readonly shown?: number;
   readonly indent?: string;
   readonly console?: Console;
+  /** False where an action is shown anyway. */
+  readonly remedies?: boolean;
 }
 
 const tones: Readonly<Record<Finding['severity'], Tone>> = { error: 'bad', warning: 'doubt', info: 'dim' };
 
-/** A line for each finding, then its remedy where the last of a run of equal codes has one. */
+/** A line for each finding, then its remedy after the last of a run of equal codes. Lists of classes become one line. */
 export function renderFindings(findings: readonly Finding[], options: FindingListOptions = {}): readonly string[] {
-  const { shown = findings.length, indent = '', console } = options;
+  const { shown = findings.length, indent = '', console, remedies = true } = options;
+  const single = findings.filter(({ code }) => code !== 'TORCH_CLASS_NOT_BUILT');
   const lines: string[] = [];
-  for (const [index, one] of findings.slice(0, shown).entries()) {
+  for (const [index, one] of single.slice(0, shown).entries()) {
     const severity = console === undefined ? one.severity : console.paint(tones[one.severity], one.severity);
     lines.push(`${indent}${severity}  ${findingWords(one)}`);
-    const remedy = findings[index + 1]?.code === one.code ? undefined : remedyFor(one);
-    if (remedy !== undefined && one.severity !== 'info') lines.push(`${indent}       ${remedy}`);
+    const remedy = single[index + 1]?.code === one.code ? undefined : remedyFor(one);
+    if (remedies && remedy !== undefined) lines.push(`${indent}       ${remedy}`);
   }
-  const rest = findings.length - shown;
+  const rest = single.length - shown;
   if (rest > 0) lines.push(`${indent}… ${formatCount(rest)} more   (--json has them all)`);
-  return lines;
+  return [...lines, ...unbuiltLine(findings, indent)];
+}
+
+function unbuiltLine(findings: readonly Finding[], indent: string): readonly string[] {
+  const classes = findings.filter(({ code }) => code === 'TORCH_CLASS_NOT_BUILT').map(({ args }) => args['class']);
+  const names = classes.filter((name) => typeof name === 'string').map(escapeName);
+  if (names.length === 0) return [];
+  const rest = names.length > 5 ? ` and ${formatCount(names.length - 5)} more` : '';
+  return [`${indent}named in it, never looked up or called: ${names.slice(0, 5).join(', ')}${rest}`];
 }
 
 /** One finding as a sentence: where, what, the facts. */
@@ -54,8 +65,8 @@ function factWords(code: Code, args: Finding['args']): string {
   if (args['found'] !== undefined) words.push(`found ${factText(code, args['found'])}`);
   if (args['expected'] !== undefined) words.push(`expected ${factText(code, args['expected'])}`);
   for (const [name, fact] of Object.entries(args)) {
-    if (name === 'found' || name === 'expected' || UNSHOWN.has(name) || fact === null) continue;
-    words.push(`${nameWords(name)} ${factText(code, fact)}`);
+    if (name === 'found' || name === 'expected' || UNSHOWN.has(name) || fact === null || fact === false) continue;
+    words.push(fact === true ? nameWords(name) : `${nameWords(name)} ${factText(code, fact)}`);
   }
   return words.slice(0, 5).join(', ');
 }
@@ -79,11 +90,16 @@ function cut(text: string): string {
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
+/** What a person wants to hear of what was left out: not the attributes that PyTorch hangs on every state dict. */
+export function remarkable(leftOut: readonly Finding[]): readonly Finding[] {
+  return leftOut.filter(({ args }) => args['attribute'] !== true);
+}
+
 /** What was left out, in one line: `epoch, optimizer_states (2), hyper_parameters`. */
 export function leftOutLine(leftOut: readonly Finding[], shown = 6): string {
   const words = leftOut.slice(0, shown).map(({ subject, args }) => {
     const name = [subject.tensor, args['path'], args['class'], args['name']].find((text) => typeof text === 'string') ?? 'a value';
-    const count = args['tensors'] ?? args['count'];
+    const count = args['count'];
     return typeof count === 'number' && count > 1 ? `${escapeName(name)} (${formatCount(count)})` : escapeName(name);
   });
   const rest = leftOut.length - words.length;

@@ -5,7 +5,7 @@ import type { Finding, TensorInfo } from '@assay/core';
 import type { Console } from '../console.ts';
 import type { InspectReport } from '../jobs/inspect.ts';
 import { escapeName } from './escape.ts';
-import { leftOutLine, renderFindings } from './finding.ts';
+import { leftOutLine, remarkable, renderFindings } from './finding.ts';
 import { formatBytes, formatShape, plural } from './numbers.ts';
 import { renderContainer } from './container.ts';
 
@@ -51,7 +51,7 @@ function tensorTable(tensors: readonly TensorInfo[], shown: number, console: Con
 }
 
 function leftOutLines(leftOut: readonly Finding[]): readonly string[] {
-  const notWeights = leftOut.filter(({ severity }) => severity !== 'error');
+  const notWeights = remarkable(leftOut).filter(({ severity }) => severity !== 'error');
   const refused = leftOut.filter(({ severity }) => severity === 'error');
   return [
     ...(notWeights.length > 0 ? [`  beside them: ${leftOutLine(notWeights, SHOWN)}`] : []),

@@ -1,12 +1,14 @@
 /**
  * What `assay verify` prints.
  */
+import { blameOf, type Finding } from '@assay/core';
 import type { Console, Tone } from '../console.ts';
 import type { FileVerification, VerificationReport } from '../jobs/verify.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { escapeName } from './escape.ts';
 import { renderFindings } from './finding.ts';
 import { shortDigest } from './numbers.ts';
+import { remedyFor } from './remedies.ts';
 
 const verdicts: Readonly<Record<FileVerification['status'], readonly [Tone, string]>> = {
   ok: ['good', 'ok'],
@@ -29,11 +31,25 @@ export function renderVerification(report: VerificationReport, console: Console)
 function fileLines(file: FileVerification, width: number, console: Console): readonly string[] {
   const [tone, word] = verdictOf(file);
   const head = `${escapeName(file.name).padEnd(width)}   ${console.paint(tone, word.padEnd(10))}  ${reason(file)}`;
-  return [head.trimEnd(), ...renderFindings(unexplained(file), { shown: SHOWN, indent: '  ', console })];
+  const inHead = inHeadLine(file);
+  const rest = file.findings.filter((one) => one !== inHead && (one.severity !== 'info' || file.status === 'mismatch'));
+  // What a wrong file really is tells better what to do than that it is wrong.
+  const explained = rest.find(({ code }) => code.startsWith('FORMAT_')) ?? (rest.length === 0 ? inHead : undefined);
+  const remedy = explained === undefined || explained.severity === 'error' && explained !== inHead ? undefined : remedyFor({ ...explained, severity: 'error' });
+  return [
+    head.trimEnd(),
+    ...renderFindings(rest, { shown: SHOWN, indent: '  ', console }),
+    ...(remedy === undefined ? [] : [`  ${remedy}`]),
+  ];
+}
+
+/** What the file's own line says already: the first digest that differs, or that there is nothing to compare with. */
+function inHeadLine({ findings }: FileVerification): Finding | undefined {
+  return findings.find(({ code, severity }) => code === 'DIGEST_MISMATCH' || (code === 'VERIFY_NO_EXPECTATION' && severity === 'error'));
 }
 
 function verdictOf(file: FileVerification): readonly [Tone, string] {
-  const notWeights = file.findings.some(({ code, severity }) => code.startsWith('FORMAT_') && severity === 'error');
+  const notWeights = file.status === 'mismatch' && file.findings.some(({ code }) => code.startsWith('FORMAT_') && blameOf(code) === 'input');
   return notWeights ? ['bad', 'NOT WEIGHTS'] : verdicts[file.status];
 }
 
@@ -44,11 +60,6 @@ function reason({ status, expected, digests, structure }: FileVerification): str
   if (status === 'ok') return `${[...expected.digests.keys()].join(', ')}, from ${escapeName(expected.origin)}`;
   const found = digests.get(algorithm);
   return found === undefined ? '' : `${algorithm} ${found.length > 40 ? shortDigest(found) : found} expected ${shortDigest(wanted)}`;
-}
-
-/** The first digest that differs is in the file's own line; with several, and with its remedy, all are listed. */
-function unexplained({ findings }: FileVerification): FileVerification['findings'] {
-  return findings.filter(({ severity, code }) => severity !== 'info' || code !== 'VERIFY_NO_EXPECTATION');
 }
 
 function sumLine(report: VerificationReport): readonly string[] {
