@@ -34,9 +34,10 @@ export function refusalOf(detection: Detection, source: ByteSource): AssayError 
   });
 }
 
-/** The name as one word of a shell's command line. */
+/** The name as one word of a shell's command line, and no option. */
 function word(name: string): string {
-  return /^[\w@%+=:,.][\w@%+=:,.-]*$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`;
+  const path = name.startsWith('-') ? `./${name}` : name;
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Quoted text of the file, which may hold anything. */

@@ -13,7 +13,7 @@ import {
   type Finding,
   type Limits,
 } from '@assay/core';
-import { readZipEnd, type ZipEnd } from './end.ts';
+import { judgePrefix, readZipEnd, type ZipEnd } from './end.ts';
 import { judgeEntry, judgeExtraFields, judgeName } from './entry-rules.ts';
 import { readExtraFields, Zip64Values } from './extra.ts';
 import { FindingList } from './finding-list.ts';
@@ -90,6 +90,8 @@ export async function surveyZipDirectory(source: ByteSource, options: ZipOptions
       : await readBytes(source, directoryStart, directoryEnd, transfer);
   const entries = parseEntries(bytes, end, limits, findings);
   judgeLayout(entries, end, source.size, limits, findings);
+  const first = entries.reduce((least, { headerOffset }) => Math.min(least, headerOffset), directoryStart);
+  if (first > 0) await judgePrefix(source, first, findings, transfer);
   return {
     entries,
     start: directoryStart,

@@ -160,7 +160,7 @@ async function readZip64(
   const locator = readLocator64(tail.view, locatorAt);
   judgeDisks([locator.disk], MARKER_32, where, findings);
   if (locator.disks > 1) findings.add('ZIP_MULTI_DISK', 'error', where, { field: 'disks', found: locator.disks, expected: 1 });
-  const found = await findEnd64(source, locator.end64Start, where.start, options);
+  const found = await findEnd64(source, tail, locator.end64Start, where.start, options);
   if (found === undefined) {
     findings.add('ZIP_END_DISAGREES', 'error', where, { field: 'zip64 record', found: 'nothing', expected: locator.end64Start ?? -1 });
     return plain;
@@ -193,13 +193,18 @@ async function readZip64(
 /** The zip64 record where the locator says, or directly before it, where bytes stand before the archive. */
 async function findEnd64(
   source: ByteSource,
+  tail: Tail,
   claimed: number | undefined,
   locatorStart: number,
   options: TransferOptions,
 ): Promise<{ start: number; view: DataView } | undefined> {
   for (const start of [claimed, locatorStart - sizes.end64]) {
     if (start === undefined || start < 0 || start + sizes.end64 > locatorStart) continue;
-    const view = viewOf(await readBytes(source, start, start + sizes.end64, options));
+    const bytes =
+      start >= tail.start
+        ? tail.bytes.subarray(start - tail.start, start - tail.start + sizes.end64)
+        : await readBytes(source, start, start + sizes.end64, options);
+    const view = viewOf(bytes);
     if (hasSignature(view, 0, signatures.end64)) return { start, view };
   }
   return undefined;
@@ -230,6 +235,16 @@ function placeDirectory(
   const where = { start: start + byteLength, end: recordsStart };
   findings.add('ZIP_UNCLAIMED_BYTES', 'error', where, { found: gap, expected: 0 });
   return { directoryStart: start, directoryEnd: start + byteLength, prefixByteLength: 0 };
+}
+
+/** Adds the end of another archive, when the bytes before this one end with it. */
+export async function judgePrefix(source: ByteSource, prefixEnd: number, findings: FindingList, options: TransferOptions): Promise<void> {
+  const start = Math.max(0, prefixEnd - TAIL_BYTES);
+  const bytes = await readBytes(source, start, prefixEnd, options);
+  const view = viewOf(bytes);
+  const other = endCandidates(bytes, view).find((position) => commentEnd(view, position) === bytes.length);
+  if (other === undefined) return;
+  findings.add('ZIP_SEVERAL_ENDS', 'error', { start: start + other, end: start + other + sizes.end }, { prefixEnd });
 }
 
 function directoryMissing(source: ByteSource, { bytes }: Tail): AssayError {

@@ -164,7 +164,7 @@ class GapWalk {
   /** Looks at the gaps that no window holds, and at the last one, before the directory. */
   async finish(source: ByteSource, transfer: TransferOptions): Promise<void> {
     const { start } = this.#directory;
-    if (this.#furthest !== undefined && this.#furthest.payloadEnd < start) this.#unread.push({ before: this.#furthest, end: start });
+    if (this.#furthest !== undefined && this.#furthest.payloadEnd <= start) this.#unread.push({ before: this.#furthest, end: start });
     for (let next = 0; next < this.#unread.length; next += READS_IN_FLIGHT) {
       const batch = this.#unread.slice(next, next + READS_IN_FLIGHT);
       const read = batch.map(({ before: { payloadEnd }, end }) =>
