@@ -28,7 +28,7 @@ const PREFIXED = '0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+';
 const DECIMAL = '[0-9](?:_?[0-9])*';
 
 const anyBase = new RegExp(`^${SPACE}([+-]?)(?:(${PREFIXED})|(0(?:_?0)*|[1-9](?:_?[0-9])*))${SPACE}$`);
-const baseTen = new RegExp(`^${SPACE}([+-]?)()(${DECIMAL})${SPACE}$`);
+const baseTen = new RegExp(`^${SPACE}([+-]?)(${DECIMAL})${SPACE}$`);
 const cLong = /^[ \t\n\v\f\r]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|0([0-7]*)|([1-9][0-9]*))$/;
 
 /** `int(text, 0)`: prefixes, underscores, spaces around. */
@@ -45,6 +45,7 @@ function parsePython(text: string, grammar: RegExp): number | bigint | undefined
   const match = grammar.exec(upToNul(text));
   if (match === null) return undefined;
   const [, sign, prefixed, decimal] = match;
+  // `baseTen` has one group of digits, `anyBase` one of two.
   const magnitude = BigInt((prefixed ?? decimal ?? '').replaceAll('_', '').toLowerCase());
   return canonicalInteger(sign === '-' ? -magnitude : magnitude);
 }

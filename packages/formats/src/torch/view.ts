@@ -48,11 +48,10 @@ export function placeTensor(tensor: DenseTensor, member: StoredMember | undefine
   const shape = writtenShape(tensor, dtype);
   const size = tensorSize(dtype, shape);
   if (!size.ok) {
-    return size.problem === 'not-exact'
-      ? malformed('LIMIT_EXCEEDED', { limit: 'maxExpansionRatio', found: size.bits / 8n, allowed: Number.MAX_SAFE_INTEGER })
-      : size.problem === 'overflow'
-        ? malformed('TORCH_SHAPE_OVERFLOW', { shape, found: size.bits, expected: 'at most 2^64 bits' })
-        : refused('TORCH_DTYPE_UNSUPPORTED', { dtype: torchDType.name, shape });
+    // The view lies within its storage, so such a size can only come of strides of 0.
+    return size.problem === 'not-whole-bytes'
+      ? refused('TORCH_DTYPE_UNSUPPORTED', { dtype: torchDType.name, shape })
+      : malformed('LIMIT_EXCEEDED', { limit: 'maxExpansionRatio', found: size.bits / 8n, expected: 'at most 2^53 bytes' });
   }
   const transform = transformOf(tensor, dtype, order);
   if (transform !== undefined && 'kind' in transform) return transform;
