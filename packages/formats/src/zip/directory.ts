@@ -9,6 +9,7 @@ import {
   readBytes,
   resolveLimits,
   type ByteSource,
+  type Code,
   type Facts,
   type Finding,
   type Limits,
@@ -262,8 +263,18 @@ export function throwFirstError(source: ByteSource, findings: readonly Finding[]
   const facts = Object.entries(context).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   throw new AssayError(first.code, {
     message: `${source.name}: ${codes.get(first.code)?.summary ?? first.code} (${facts.join(', ')})`,
-    hint: 'The file is damaged, or made so that readers disagree about it. Download it again, or save it again with torch.save.',
+    hint: hints.get(first.code) ?? 'The file is damaged, or made so that readers disagree about it. Download it again, or save it again with torch.save.',
     context,
     findings,
   });
 }
+
+const REZIP = 'Unpack it, and zip its folder again without compression (zip -0 -r), or save it again with torch.save.';
+
+/** What to do, where it is not to download the file again. */
+const hints: ReadonlyMap<Code, string> = new Map<Code, string>([
+  ['LIMIT_EXCEEDED', 'Weights do not need this much. For a file you trust, raise the limit.'],
+  ['ZIP_ENTRY_ENCRYPTED', `Its password is needed. ${REZIP}`],
+  ['ZIP_ENTRY_METHOD', REZIP],
+  ['ZIP_MULTI_DISK', 'Get all parts, and join them: zip -s 0 first.zip --out whole.zip'],
+]);
