@@ -219,7 +219,7 @@ function sameAs(written: Writable, read: PickleValue): void {
       expect(record.kind).toBe('dict');
       const entries = record.kind === 'dict' ? record.entries : new Map<PickleValue, PickleValue>();
       expect([...entries.keys()]).toEqual([...written.keys()]);
-      for (const [key, value] of written) sameAs(value, entries.get(key as string) as PickleValue);
+      for (const [key, value] of written as ReadonlyMap<Writable, Writable>) sameAs(value, entries.get(key as string) as PickleValue);
     } else {
       const items = Array.isArray(written) ? (written as readonly Writable[]) : (written as { tuple: readonly Writable[] }).tuple;
       expect(record.kind).toBe(Array.isArray(written) ? 'list' : 'tuple');

@@ -94,8 +94,8 @@ export class PickleBuilder {
     if (typeof value === 'number' || typeof value === 'bigint') return this.int(value);
     if (typeof value === 'string') return this.text(value);
     if (value instanceof Uint8Array) return this.counted('BINBYTES', 4, value);
-    if (Array.isArray(value)) return this.op('EMPTY_LIST').op('MARK').#all(value as readonly Writable[]).op('APPENDS');
-    if (value instanceof Map) return this.op('EMPTY_DICT').entries([...(value as ReadonlyMap<Writable, Writable>)]);
+    if (isList(value)) return this.op('EMPTY_LIST').op('MARK').#all(value).op('APPENDS');
+    if (isMap(value)) return this.op('EMPTY_DICT').entries([...value]);
     if ('tuple' in value) return this.op('MARK').#all(value.tuple).op('TUPLE');
     if ('set' in value) return this.op('EMPTY_SET').op('MARK').#all(value.set).op('ADDITEMS');
     if ('float' in value) return this.#float(value.float);
@@ -136,6 +136,14 @@ export class PickleBuilder {
     new DataView(bytes.buffer).setFloat64(0, value, false);
     return this.op('BINFLOAT', ...bytes);
   }
+}
+
+function isList(value: Writable): value is readonly Writable[] {
+  return Array.isArray(value);
+}
+
+function isMap(value: Writable): value is ReadonlyMap<Writable, Writable> {
+  return value instanceof Map;
 }
 
 /** A pickle of one value, protocol 2. */

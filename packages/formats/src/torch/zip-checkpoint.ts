@@ -9,6 +9,7 @@ import {
   readPieces,
   resolveLimits,
   type ByteSource,
+  type Code,
   type Fact,
   type Finding,
   type Kernels,
@@ -141,6 +142,12 @@ async function readOrder(source: ByteSource, records: TorchRecords, reading: Ope
   return readByteOrder(text, source.name, member.name);
 }
 
+const hints: ReadonlyMap<Code, string> = new Map<Code, string>([
+  ['TORCH_NAME_DUPLICATE', 'Select one part of the checkpoint by its path, or rename one of the two in PyTorch.'],
+  ['TORCH_NAMES_CYCLIC', 'Select one part of the checkpoint by its path.'],
+  ['LIMIT_EXCEEDED', 'A view of a few bytes stands for all this. Save a contiguous copy with PyTorch, if it is really wanted.'],
+]);
+
 /** One error for all that is wrong, in file order. */
 function throwErrors(source: ByteSource, findings: readonly Finding[]): void {
   const worst = findings.find(({ severity }) => severity === 'error');
@@ -150,7 +157,7 @@ function throwErrors(source: ByteSource, findings: readonly Finding[]): void {
   const place = name === undefined ? source.name : `${source.name}: ${JSON.stringify(name)}`;
   throw new AssayError(code, {
     message: `${place}: ${codes.get(code)?.summary ?? code}: found ${JSON.stringify(shown(args['found']))}, expected ${JSON.stringify(shown(args['expected']))}`,
-    hint: 'The file is damaged, or it was made to confuse readers. Download it again, or ask its authors for safetensors.',
+    hint: hints.get(code) ?? 'The file is damaged, or it was made to confuse readers. Download it again, or ask its authors for safetensors.',
     context: { ...args, ...(subject.tensor === undefined ? {} : { tensor: subject.tensor }) },
     findings,
   });
