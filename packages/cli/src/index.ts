@@ -4,3 +4,5 @@ export { inspect, type InspectOptions, type InspectReport } from './jobs/inspect
 export { sums, type FileSum, type SumsOptions, type SumsReport } from './jobs/sums.ts';
 export { verify, type FileVerification, type VerificationReport, type VerifyOptions } from './jobs/verify.ts';
 export { version } from './version.ts';
+export { findingWords } from './render/finding.ts';
+export { remedyFor } from './render/remedies.ts';
