@@ -10,9 +10,14 @@ const moved: ReadonlyMap<string, string> = new Map([
   ['torch.tensor', 'torch._tensor'],
 ]);
 
+// One record is named by all that came from its memo slot: a million tensors name their function by one.
+const names = new WeakMap<PickleGlobal, string>();
+
 /** The name of a global as it is today: "torch._utils._rebuild_tensor_v2". */
 export function globalName(global: PickleGlobal): string {
-  return `${moved.get(global.module) ?? global.module}.${global.name}`;
+  let name = names.get(global);
+  if (name === undefined) names.set(global, (name = `${moved.get(global.module) ?? global.module}.${global.name}`));
+  return name;
 }
 
 /** The name of a value that is a global, else `undefined`. */
@@ -33,8 +38,3 @@ export const mappingClasses: ReadonlySet<string> = new Set([
   'collections.defaultdict',
   'collections.Counter',
 ]);
-
-/** What checkpoints name as a matter of course, and what is not worth a word. */
-export function isCommonplace(name: string): boolean {
-  return mappingClasses.has(name) || /^torch\.(?:\w+|cuda\.\w+|storage\.\w+)$/.test(name) || /^(?:torch\._utils\.|torch\._tensor\._|torch\.nn\.parameter\.)/.test(name);
-}

@@ -71,11 +71,16 @@ const tensorClasses: ReadonlySet<string> = new Set([
 /** Layers of wrappers around one tensor: real ones have three at most. */
 const MOST_LAYERS = 16;
 
+/** True for the name of a function that rebuilds tensors, or of a class of tensors. */
+export function isTensorName(name: string): boolean {
+  return functions.has(name) || tensorClasses.has(name);
+}
+
 /** True for a call that would rebuild a tensor of any kind, also one that is refused. */
 export function isTensorCall(value: PickleValue): value is PickleCall {
   if (typeof value !== 'object' || value === null || value.kind !== 'call') return false;
   const name = nameOf(value.callable);
-  return name !== undefined && (functions.has(name) || tensorClasses.has(name) || classDType(value) !== undefined);
+  return name !== undefined && (isTensorName(name) || classDType(value) !== undefined);
 }
 
 /** What a call that rebuilds a tensor says of it. */

@@ -39,18 +39,23 @@ export function placeTensors(calls: ReadonlyMap<string, PickleCall>, options: Pl
   const refused: Finding[] = [];
   const malformed: Finding[] = [];
   const remarks: Finding[] = [];
+  const subjectOf = (name: string, call: PickleCall): Subject => ({ ...where, tensor: name, start: call.offset });
   for (const [name, call] of calls) {
-    const subject = { ...where, tensor: name, start: call.offset };
     const dense = readTensor(call);
     const placed = dense.kind === 'dense' ? placeTensor(dense, storageMember(dense.storage.key), order) : dense;
     if (placed.kind === 'placed') {
       const { dtype, shape, byteLength, view, repeats } = placed;
       tensors.set(name, { name, dtype, shape, byteLength, view });
       pieces.set(name, placed.pieces);
-      if (dense.kind === 'dense' && dense.subclass !== undefined) note(remarks, finding('TORCH_SUBCLASS_UNWRAPPED', 'info', subject, { class: dense.subclass }));
-      if (repeats) note(remarks, finding('TORCH_VIEW_REPEATS', 'warning', subject, { byteLength, storageByteLength: view.storageByteLength }));
+      if (dense.kind === 'dense' && dense.subclass !== undefined) {
+        note(remarks, finding('TORCH_SUBCLASS_UNWRAPPED', 'info', subjectOf(name, call), { class: dense.subclass }));
+      }
+      if (repeats) {
+        const args = { byteLength, storageByteLength: view.storageByteLength };
+        note(remarks, finding('TORCH_VIEW_REPEATS', 'warning', subjectOf(name, call), args));
+      }
     } else {
-      note(placed.kind === 'refused' ? refused : malformed, problemFinding(placed, subject, call.offset));
+      note(placed.kind === 'refused' ? refused : malformed, problemFinding(placed, subjectOf(name, call), call.offset));
     }
   }
   return { tensors, pieces, refused, malformed, remarks };

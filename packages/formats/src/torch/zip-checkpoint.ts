@@ -23,9 +23,10 @@ import { readPickle, type PickleResult } from '../pickle/machine.ts';
 import { readZipDirectory } from '../zip/directory.ts';
 import { locateZipMembers } from '../zip/locate.ts';
 import { readZipMember } from '../zip/read-member.ts';
+import { isCommonplace } from './commonplace.ts';
 import { checkExpansion } from './expansion.ts';
 import { defaultKernels } from './gather.ts';
-import { globalName, isCommonplace } from './globals.ts';
+import { globalName } from './globals.ts';
 import { guessTorch, LONGEST_SMALL_RECORD, readByteOrder, torchRecords, type TorchRecords } from './records.ts';
 import { chooseWeights, type ChosenWeights } from './state-dict.ts';
 import { placeTensors, type PlacedTensors } from './tensors.ts';
@@ -121,10 +122,9 @@ function archiveOf(opened: Opened): TensorArchive {
 /** Names beyond torch's own and Python's containers: listed, never looked up. */
 function unbuiltClasses({ globals }: PickleResult, where: Subject): Finding[] {
   return globals
-    .map((global) => ({ name: globalName(global), start: global.offset }))
-    .filter(({ name }) => !isCommonplace(name))
+    .filter((global) => !isCommonplace(global))
     .slice(0, 1000)
-    .map(({ name, start }) => finding('TORCH_CLASS_NOT_BUILT', 'info', { ...where, start }, { class: name }));
+    .map((global) => finding('TORCH_CLASS_NOT_BUILT', 'info', { ...where, start: global.offset }, { class: globalName(global) }));
 }
 
 function recordOf({ byName }: TorchRecords, name: string): StoredMember {
