@@ -227,6 +227,14 @@ describe('values that share or contain each other', () => {
     }
   });
 
+  test('a shared map of one tensor and many numbers is not walked for each of its names', async () => {
+    const builder = new PickleBuilder().value(map(['w', w], ...Array.from({ length: 1000 }, (_, index) => [index, index] as const))).op('BINPUT', 0).op('POP').op('EMPTY_DICT').op('MARK');
+    for (let name = 0; name < 100; name += 1) builder.text(`k${name}`).op('BINGET', 0);
+    const bytes = builder.op('SETITEMS').stop();
+    expect(await namesOf(bytes)).toHaveLength(100);
+    expect(await refusal(bytes, { limits: { maxWalkedValues: 50_000 } })).toMatchObject({ code: 'LIMIT_EXCEEDED', context: { limit: 'maxWalkedValues', found: 100_200 } });
+  });
+
   test('100,000 tuples in each other are refused by their depth (P41)', async () => {
     const deep = Buffer.concat([new PickleBuilder().op('NONE').bytes(), new Uint8Array(100_000).fill(0x85), new PickleBuilder().stop()]);
     expect(await refusal(deep)).toMatchObject({ code: 'LIMIT_EXCEEDED', context: { limit: 'maxNesting', found: 1001 } });

@@ -8,6 +8,9 @@ import { malformed, type TensorProblem } from './problem.ts';
 /** An integer of a pickle. */
 export type Integer = number | bigint;
 
+/** No operation of PyTorch takes more; one tuple may serve many tensors, so length is work. */
+const MOST_DIMENSIONS = 64;
+
 /** Lazy bits that a tensor carries. */
 export interface LazyBits {
   readonly conj: boolean;
@@ -53,8 +56,8 @@ export class ArgumentReader {
   /** Integers of at least 0, as a tuple, a list or a torch.Size. */
   counts(index: number, argument: string): readonly Integer[] {
     const items = sequenceItems(this.at(index));
-    if (items === undefined) {
-      this.#fail(argument, kindOf(this.at(index)), 'a tuple of integers');
+    if (items === undefined || items.length > MOST_DIMENSIONS) {
+      this.#fail(argument, items?.length ?? kindOf(this.at(index)), `a tuple of at most ${MOST_DIMENSIONS} integers`);
       return [];
     }
     for (const item of items) {

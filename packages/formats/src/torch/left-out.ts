@@ -5,7 +5,7 @@ import { finding, type Facts, type Finding, type Subject } from '@assay/core';
 import { kindOf, type PickleValue } from '../pickle/records.ts';
 import { className } from './globals.ts';
 import { isTensorCall } from './rebuild.ts';
-import { entriesOf, isMapping, keyText, type Tree } from './tree.ts';
+import { entriesOf, entryCount, isMapping, keyText, type Tree } from './tree.ts';
 
 /** More than this many say nothing new. */
 const MOST = 1000;
@@ -24,19 +24,19 @@ export class LeftOutList {
 
   /** Takes note of the value at a path. */
   value(path: string, value: PickleValue): void {
-    this.#add({ path, ...describeValue(value, this.#tree) });
+    this.#add(() => ({ path, ...describeValue(value, this.#tree) }));
   }
 
   /** Takes note of `count` values that are not tensors, below a path whose tensors are kept. */
   values(path: string, count: number): void {
-    this.#add({ path, kind: 'values', count });
+    this.#add(() => ({ path, kind: 'values', count }));
   }
 
   /** Takes note of attributes that BUILD set on a map. */
   attributes(prefix: string, states: readonly PickleValue[] | undefined): void {
     for (const state of states ?? []) {
       for (const [key, value] of entriesOf(state) ?? []) {
-        this.#add({ path: `${prefix}${showKey(key)}`, ...describeValue(value, this.#tree), attribute: true });
+        this.#add(() => ({ path: `${prefix}${showKey(key)}`, ...describeValue(value, this.#tree), attribute: true }));
       }
     }
   }
@@ -46,8 +46,8 @@ export class LeftOutList {
     return [...this.#findings, finding('TORCH_LEFT_OUT', 'info', this.#where, { kind: 'more', count: this.#more })];
   }
 
-  #add(args: Facts): void {
-    if (this.#findings.length < MOST) this.#findings.push(finding('TORCH_LEFT_OUT', 'info', this.#where, args));
+  #add(args: () => Facts): void {
+    if (this.#findings.length < MOST) this.#findings.push(finding('TORCH_LEFT_OUT', 'info', this.#where, args()));
     else this.#more += 1;
   }
 }
@@ -65,7 +65,7 @@ function describeValue(value: PickleValue, tree: Tree): Facts {
   if (typeof value !== 'object' || value === null) return { kind: kindOf(value) };
   const { tensors } = tree.sizeOf(value);
   const inside = tensors > 0 ? { tensors } : {};
-  if (isMapping(value)) return { kind: 'map', ...facts, count: countOf(value), ...inside };
+  if (isMapping(value)) return { kind: 'map', ...facts, count: entryCount(value), ...inside };
   switch (value.kind) {
     case 'list':
     case 'tuple':
@@ -82,11 +82,4 @@ function describeValue(value: PickleValue, tree: Tree): Facts {
     default:
       return { kind: value.kind };
   }
-}
-
-function countOf(value: PickleValue): number {
-  if (typeof value === 'object' && value !== null && value.kind === 'dict') return value.entries.size;
-  let count = 0;
-  for (const _ of entriesOf(value) ?? []) count += 1;
-  return count;
 }

@@ -112,7 +112,18 @@ function stepOf(value: PickleValue): Step {
   if (args === undefined || value.form !== 'reduce') {
     return malformed('TORCH_CALL_MALFORMED', { function: name, found: value.form, expected: 'a plain call' });
   }
-  return readFunction(name, args);
+  const step = readFunction(name, args);
+  return isChanged(value) && step.kind !== 'refused' ? changedAfterwards(name, value) : step;
+}
+
+/** True where something was done to the tensor after the call: BUILD would set another storage (`Tensor.__setstate__`). */
+function isChanged({ states, items, entries }: PickleCall): boolean {
+  return states !== undefined || items !== undefined || entries !== undefined;
+}
+
+function changedAfterwards(name: string, { states }: PickleCall): TensorProblem {
+  const found = states === undefined ? 'items' : `${states.length} states`;
+  return malformed('TORCH_CALL_MALFORMED', { function: name, argument: 'state', found, expected: 'nothing set after the call' });
 }
 
 function readFunction(name: string, args: readonly PickleValue[]): Step {
@@ -182,14 +193,16 @@ function rebuildFromType(name: string, args: readonly PickleValue[]): Step {
   return { kind: 'call', function: inner, args: innerArgs, subclass: subclass !== undefined && tensorClasses.has(subclass) ? undefined : subclass };
 }
 
-/** An instance whose BUILD state, or whose only arguments, hold the tensor. */
+/** An instance whose one BUILD state, or whose arguments, hold the tensor; both would contradict each other. */
 function readInstance(name: string, call: PickleCall): Step {
+  const { states = [], items, entries } = call;
   const args = tupleItems(call.args) ?? [];
-  const state = call.states?.map(tupleItems).find((items) => items !== undefined);
-  if (state?.length === 4) return withClass(call, dense(new ArgumentReader(name, state, [4]), plain));
-  const data = state?.[0] ?? args[0];
+  if (states.length + Math.min(args.length, 1) > 1 || items !== undefined || entries !== undefined) return changedAfterwards(name, call);
+  const state = tupleItems(states[0]) ?? [];
+  if (state.length === 4) return withClass(call, dense(new ArgumentReader(name, state, [4]), plain));
+  const data = state[0] ?? args[0];
   if (data === undefined || data === null) {
-    return malformed('TORCH_CALL_MALFORMED', { function: name, argument: 'state', found: call.states === undefined ? 'none' : 'no tensor', expected: 'a tensor' });
+    return malformed('TORCH_CALL_MALFORMED', { function: name, argument: 'state', found: kindOf(states[0] ?? null), expected: 'a tensor' });
   }
   return { kind: 'unwrap', value: data };
 }

@@ -9,7 +9,7 @@ import { className } from './globals.ts';
 import { LeftOutList, showKey } from './left-out.ts';
 import { isTensorCall } from './rebuild.ts';
 import { findPath, selectableKeys, type SelectedStep } from './select.ts';
-import { entriesOf, isMapping, keyText, measureTree, type Tree, type TreeEntry } from './tree.ts';
+import { entriesOf, isMapping, keyText, measureTree, type Tree, type TreeEntry, type TreeSize } from './tree.ts';
 
 /**
  * Keys whose map of tensors is the weights, the first that is there: as of 2026-11. Before it come the averaged weights of
@@ -74,13 +74,24 @@ export function chooseWeights(root: PickleValue, options: ChooseOptions): Chosen
   if (isTensorCall(weights)) {
     return { path, tensors: new Map([[last?.key ?? LONE_TENSOR_NAME, weights]]), leftOut: leftOut.findings(), problems: [] };
   }
-  const { letters, tensors } = tree.sizeOf(weights);
-  if (tensors === 0) throw noTensors(weights, path, where, leftOut);
-  const allowed = Math.max(limits.freeExpansionBytes, limits.maxExpansionRatio * pickleByteLength);
-  if (letters > allowed) throw limitExceeded('maxExpansionRatio', { where: `${placeName(where)}: names of tensors`, found: letters, allowed });
+  if (tree.sizeOf(weights).tensors === 0) throw noTensors(weights, path, where, leftOut);
+  checkNames(tree.sizeOf(weights), pickleByteLength, placeName(where), limits);
   const names = new NameWalk(where, tree, leftOut, path);
   names.walk(weights);
   return { path, tensors: names.tensors, leftOut: [...leftOut.findings(), ...names.unnamed], problems: names.problems };
+}
+
+/** Names that the file need not spell out are free up to here: some 10,000. */
+const FREE_NAME_BYTES = 1 << 20;
+/** What one tensor takes in a header beside its name. */
+const ENTRY_BYTES = 64;
+
+/** A few shared maps can stand for any number of names: refused before one is made. */
+function checkNames({ tensors, letters, visits }: TreeSize, pickleByteLength: number, where: string, limits: Limits): void {
+  const found = letters + ENTRY_BYTES * tensors;
+  const allowed = Math.max(FREE_NAME_BYTES, limits.maxExpansionRatio * pickleByteLength);
+  if (found > allowed) throw limitExceeded('maxExpansionRatio', { where: `${where}: names of tensors`, found, allowed });
+  if (visits > limits.maxWalkedValues) throw limitExceeded('maxWalkedValues', { where, found: visits, allowed: limits.maxWalkedValues });
 }
 
 function knownKey(root: PickleValue, tree: Tree): readonly SelectedStep[] {

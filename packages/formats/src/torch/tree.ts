@@ -16,6 +16,8 @@ export interface TreeSize {
   readonly tensors: number;
   /** Letters of all those names, from here down. */
   readonly letters: number;
+  /** Entries that naming them visits: those of a shared map once for each name that it has. */
+  readonly visits: number;
 }
 
 /** What was measured. */
@@ -32,6 +34,13 @@ export function entriesOf(value: PickleValue): IterableIterator<TreeEntry> | und
   if (value.kind === 'dict') return value.entries.entries();
   if (value.kind === 'list' || value.kind === 'tuple') return value.items.entries();
   return value.kind === 'call' ? mappingEntries(value)?.entries() : undefined;
+}
+
+/** The number of entries of a map. */
+export function entryCount(value: PickleValue): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (value.kind === 'dict') return value.entries.size;
+  return value.kind === 'call' ? (mappingEntries(value)?.size ?? 0) : 0;
 }
 
 /** True for a dict or one of its well-known relatives. */
@@ -73,7 +82,8 @@ export function keyText(key: PickleValue): string | undefined {
   return typeof key === 'number' || typeof key === 'bigint' ? String(key) : undefined;
 }
 
-const empty: TreeSize = { tensors: 0, letters: 0 };
+const empty: TreeSize = { tensors: 0, letters: 0, visits: 0 };
+const oneTensor: TreeSize = { tensors: 1, letters: 0, visits: 0 };
 
 interface Frame {
   readonly record: PickleRecord;
@@ -82,6 +92,7 @@ interface Frame {
   readonly keyLength: number;
   tensors: number;
   letters: number;
+  visits: number;
 }
 
 /**
@@ -101,7 +112,7 @@ export function measureTree(root: PickleValue, where: string, limits: Limits): T
       throw limitExceeded('maxNesting', { where, found: frames.length + 1, allowed: limits.maxNesting });
     }
     open.add(value);
-    frames.push({ record: value as PickleRecord, entries, keyLength, tensors: 0, letters: 0 });
+    frames.push({ record: value as PickleRecord, entries, keyLength, tensors: 0, letters: 0, visits: 0 });
   };
   enter(root, 0);
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
@@ -111,6 +122,7 @@ export function measureTree(root: PickleValue, where: string, limits: Limits): T
       continue;
     }
     walked += 1;
+    frame.visits += 1;
     if (walked > limits.maxWalkedValues) throw limitExceeded('maxWalkedValues', { where, found: walked, allowed: limits.maxWalkedValues });
     const [key, value] = next.value;
     if (typeof value !== 'object' || value === null) continue;
@@ -118,7 +130,7 @@ export function measureTree(root: PickleValue, where: string, limits: Limits): T
     const known = sizes.get(value);
     if (known !== undefined) add(frame, known, keyLength);
     else if (open.has(value)) cyclic.add(value);
-    else if (isTensorCall(value)) add(frame, { tensors: 1, letters: 0 }, keyLength);
+    else if (isTensorCall(value)) add(frame, oneTensor, keyLength);
     else enter(value, keyLength);
   }
   return { sizeOf: (value) => sizes.get(value) ?? empty, isCyclic: (value) => cyclic.has(value) };
@@ -127,8 +139,8 @@ export function measureTree(root: PickleValue, where: string, limits: Limits): T
 function leave(frames: Frame[], sizes: Map<PickleValue, TreeSize>, open: Set<PickleValue>): void {
   const frame = frames.pop();
   if (frame === undefined) return;
-  const { record, tensors, letters } = frame;
-  const size = { tensors, letters };
+  const { record, tensors, letters, visits } = frame;
+  const size = { tensors, letters, visits };
   sizes.set(record, size);
   open.delete(record);
   const parent = frames.at(-1);
@@ -136,6 +148,8 @@ function leave(frames: Frame[], sizes: Map<PickleValue, TreeSize>, open: Set<Pic
 }
 
 function add(frame: Frame, size: TreeSize, keyLength: number): void {
+  if (size.tensors === 0) return;
   frame.tensors += size.tensors;
+  frame.visits += size.visits;
   frame.letters += size.letters + size.tensors * keyLength;
 }

@@ -76,7 +76,7 @@ function proveStorage({ storage }: DenseTensor, member: StoredMember | undefined
   if (member === undefined) return malformed('TORCH_STORAGE_MISSING', { storage: storage.key, found: 'no record', expected: storage.byteLength });
   const found = member.inflatedLength ?? member.end - member.start;
   if (found === storage.byteLength) return undefined;
-  return malformed('TORCH_STORAGE_SIZE_MISMATCH', { storage: storage.key, offset: member.start, found, expected: storage.byteLength });
+  return malformed('TORCH_STORAGE_SIZE_MISMATCH', { storage: storage.key, recordOffset: member.start, found, expected: storage.byteLength });
 }
 
 interface Place {

@@ -154,7 +154,7 @@ function throwErrors(source: ByteSource, findings: readonly Finding[]): void {
   if (worst === undefined) return;
   const { code, subject, args } = worst;
   const name = subject.tensor ?? subject.member;
-  const place = name === undefined ? source.name : `${source.name}: ${JSON.stringify(name)}`;
+  const place = name === undefined ? source.name : `${source.name}: ${JSON.stringify(name.slice(0, 200))}`;
   throw new AssayError(code, {
     message: `${place}: ${codes.get(code)?.summary ?? code}: found ${JSON.stringify(shown(args['found']))}, expected ${JSON.stringify(shown(args['expected']))}`,
     hint: hints.get(code) ?? 'The file is damaged, or it was made to confuse readers. Download it again, or ask its authors for safetensors.',
