@@ -6,6 +6,7 @@ import {
   blameOf,
   combineCrc32,
   crc32FromHex,
+  crc32ToHex,
   finding,
   inflateMember,
   inflateWithStreams,
@@ -114,7 +115,7 @@ class CrcTally {
     }
     const wrong = this.#wrong.map(({ member: { name, start, end, crc32 = 0 }, found, byteLength }) => {
       const zeros = found === crc32OfZeros(byteLength);
-      return finding('ZIP_CRC_MISMATCH', 'error', { path, member: name, start, end }, { found, expected: crc32, zeros });
+      return finding('ZIP_CRC_MISMATCH', 'error', { path, member: name, start, end }, { found: crc32ToHex(found), expected: crc32ToHex(crc32), zeros });
     });
     return [...failed, ...wrong];
   }
