@@ -4,8 +4,12 @@
  */
 
 const STOPPED = 0;
-const NEXT_STEP = 1;
+const FIRST_FREE = 1;
 const FIELDS = 2;
+
+const FREE = 0;
+const CLAIMED = 1;
+const DONE = 2;
 
 const WRITTEN = 0;
 const HASHED = 1;
@@ -19,7 +23,7 @@ export interface CopyControlMemory {
 
 /** Thrown in a thread that another one, or the caller, has told to stop. Carries nothing: the reason is elsewhere. */
 export class Stopped extends Error {
-  override readonly name: 'Stopped' = 'Stopped';
+  override readonly name = 'Stopped' as const;
 }
 
 /** How long a wait sleeps before it looks whether it must stop, in milliseconds; a change wakes it at once. */
@@ -30,7 +34,7 @@ export class CopyControl {
   readonly memory: CopyControlMemory;
   #fields: Int32Array;
   #counters: BigInt64Array;
-  /** 1 where a step is done. */
+  /** The state of each step. */
   #steps: Int32Array;
 
   constructor(memory: CopyControlMemory) {
@@ -60,27 +64,43 @@ export class CopyControl {
     if (Atomics.load(this.#fields, STOPPED) === 1) throw new Stopped();
   }
 
-  /** Claims the next of `count`; `undefined` when all are claimed. */
-  claim(count: number): number | undefined {
-    const next = Atomics.add(this.#fields, NEXT_STEP, 1);
-    return next < count ? next : undefined;
+  /**
+   * Claims a step of `order` that nobody has begun: the first one, or where possible one that is `ahead` of it.
+   * `undefined` when all are claimed.
+   */
+  claim(order: readonly number[], ahead = 0): number | undefined {
+    const first = Atomics.load(this.#fields, FIRST_FREE);
+    const far = ahead === 0 ? undefined : this.#claimFrom(order, first + ahead);
+    if (far !== undefined) return order[far];
+    const near = this.#claimFrom(order, first);
+    if (near === undefined) return undefined;
+    // Only a hint, which another thread may set back: everything before it is claimed.
+    Atomics.store(this.#fields, FIRST_FREE, near + 1);
+    return order[near];
+  }
+
+  #claimFrom(order: readonly number[], start: number): number | undefined {
+    for (let index = start; index < order.length; index += 1) {
+      if (Atomics.compareExchange(this.#steps, order[index] ?? 0, FREE, CLAIMED) === FREE) return index;
+    }
+    return undefined;
   }
 
   /** Says that all output of a step is written. */
   stepDone(step: number): void {
-    Atomics.store(this.#steps, step, 1);
+    Atomics.store(this.#steps, step, DONE);
     Atomics.notify(this.#steps, step);
   }
 
   isStepDone(step: number): boolean {
-    return Atomics.load(this.#steps, step) === 1;
+    return Atomics.load(this.#steps, step) === DONE;
   }
 
   /** Blocks until a step is done. @throws {Stopped} */
   waitForStep(step: number): void {
-    while (!this.isStepDone(step)) {
+    for (let state = Atomics.load(this.#steps, step); state !== DONE; state = Atomics.load(this.#steps, step)) {
       this.throwIfStopped();
-      Atomics.wait(this.#steps, step, 0, WAIT_MS);
+      Atomics.wait(this.#steps, step, state, WAIT_MS);
     }
   }
 

@@ -92,17 +92,17 @@ async function runChild(run: MappedRun, next: Iterator<number>, signal: AbortSig
     child.once('exit', (code, by) => resolve({ code, by }));
     child.once('error', () => resolve({ code: null, by: null }));
   });
-  let failure: unknown;
+  let failure: Error | undefined;
   let pending = 0;
   const give = (): void => {
-    const { done, value } = next.next();
-    const step = done === true ? undefined : run.steps[value];
-    if (step === undefined) {
+    const claimed = next.next();
+    const step = claimed.done === true ? undefined : run.steps[claimed.value];
+    if (claimed.done === true || step === undefined) {
       if (pending === 0) child.disconnect();
       return;
     }
     pending += 1;
-    send(child, { kind: 'step', index: value, step });
+    send(child, { kind: 'step', index: claimed.value, step });
   };
   child.on('message', (answer: MapChildAnswer) => {
     if (answer.kind === 'written') {

@@ -15,8 +15,8 @@ export interface CallResult {
 /** The calls; each is absent where the system has none. Lengths and offsets are bytes. */
 export interface NativeLibrary {
   /** Maps a file read-only and shared; `offset` is a multiple of the page size. */
-  mapFile?(descriptor: number, offset: number, byteLength: number): FileMapping;
-  copyFileRange?(from: number, fromOffset: number, to: number, toOffset: number, byteLength: number): CallResult;
+  readonly mapFile?: (descriptor: number, offset: number, byteLength: number) => FileMapping;
+  readonly copyFileRange?: (from: number, fromOffset: number, to: number, toOffset: number, byteLength: number) => CallResult;
   allocate?(descriptor: number, byteLength: number): CallResult;
 }
 

@@ -22,6 +22,6 @@ export async function outcomeOf<T>(work: () => Promise<T>): Promise<Outcome<T>> 
 }
 
 /** The error of a failed outcome, on this side. */
-export function errorOf({ error }: Extract<Outcome<unknown>, { kind: 'failed' }>): unknown {
+export function errorOf({ error }: Extract<Outcome<unknown>, { kind: 'failed' }>): Error {
   return error instanceof Error ? error : errorFromData(error);
 }

@@ -123,7 +123,7 @@ class SharedTasks {
       place,
       index,
       progress: this.#progress.buffer,
-      stop: this.#stop.buffer as SharedArrayBuffer,
+      stop: this.#stop.buffer,
       readAhead: this.#tasks.length < this.#pool.threads,
     };
     // What our own worker module answers.
