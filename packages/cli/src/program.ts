@@ -8,16 +8,11 @@ import { exitCodeOfError, exitCodes } from './exit-code.ts';
 import { renderError } from './render/error.ts';
 import { Interrupted } from './signal.ts';
 import { version } from './version.ts';
+import type { Define } from './commands/define.ts';
 import { defineConvert } from './commands/convert.ts';
 import { defineInspect } from './commands/inspect.ts';
 import { defineSums } from './commands/sums.ts';
 import { defineVerify } from './commands/verify.ts';
-
-/** A command's work: returns the exit code. */
-export type Action<T> = (paths: string[], options: T, console: Console) => Promise<number>;
-
-/** Adds a command's action, with the options that every command has. */
-export type Define = <T extends object>(command: Command, action: Action<T>) => void;
 
 /** Runs the command line. Never throws: every outcome is an exit code. */
 export async function runProgram(args: readonly string[]): Promise<number> {

@@ -8,7 +8,6 @@ export {
   readZipDirectory,
   surveyZipDirectory,
   type ZipDirectory,
-  type ZipEntry,
   type ZipOptions,
 } from './zip/directory.ts';
 export { locateZipMembers, type LocatedMembers } from './zip/locate.ts';
@@ -35,3 +34,4 @@ export { type PickleObserver } from './pickle/state.ts';
 export { checkExpansion, type Expansion } from './torch/expansion.ts';
 export { LONE_TENSOR_NAME, weightKeys } from './torch/state-dict.ts';
 export { openTorchZip, type OpenTorchOptions } from './torch/zip-checkpoint.ts';
+export { type ZipEntry } from './zip/entry.ts';

@@ -7,8 +7,8 @@ import type { Console } from '../console.ts';
 import { exitCodeOf, exitCodeOfError, worstExitCode } from '../exit-code.ts';
 import type { ConvertOptions, FileConversion } from '../jobs/convert.ts';
 import type { Target } from '../jobs/output-path.ts';
-import type { Define } from '../program.ts';
 import { interruptible } from '../signal.ts';
+import type { Define } from './define.ts';
 import { threadCount } from './thread-count.ts';
 
 interface Options {

@@ -6,9 +6,9 @@ import { isAssayError, isOk } from '@assay/core';
 import type { Console } from '../console.ts';
 import { exitCodeOf, exitCodeOfError } from '../exit-code.ts';
 import { worstExitCode } from '../exit-code.ts';
-import type { Define } from '../program.ts';
 import type { InspectReport } from '../jobs/inspect.ts';
 import { interruptible } from '../signal.ts';
+import type { Define } from './define.ts';
 
 interface Options {
   readonly select?: string;

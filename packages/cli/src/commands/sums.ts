@@ -5,8 +5,8 @@ import { type Command, Option } from 'commander';
 import type { DigestAlgorithm } from '@assay/core';
 import type { Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
-import type { Define } from '../program.ts';
 import { interruptible } from '../signal.ts';
+import type { Define } from './define.ts';
 import { threadCount } from './thread-count.ts';
 
 interface Options {

@@ -4,9 +4,9 @@
 import type { Command } from 'commander';
 import type { Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
-import type { Define } from '../program.ts';
 import type { VerifyOptions } from '../jobs/verify.ts';
 import { interruptible } from '../signal.ts';
+import type { Define } from './define.ts';
 import { threadCount } from './thread-count.ts';
 
 interface Options {

@@ -20,26 +20,7 @@ import { readExtraFields, Zip64Values } from './extra.ts';
 import { FindingList } from './finding-list.ts';
 import { judgeLayout } from './layout.ts';
 import { flags, hasSignature, MARKER_16, MARKER_32, signatures, sizes, viewOf } from './records.ts';
-
-/** One member as the central directory states it. Offsets are bytes of the file. */
-export interface ZipEntry {
-  readonly name: string;
-  /** Of the name as it is stored, in bytes. */
-  readonly nameByteLength: number;
-  /** Its place in the directory. */
-  readonly index: number;
-  readonly flags: number;
-  /** 0 is stored, 8 deflate. */
-  readonly method: number;
-  readonly crc32: number;
-  readonly compressedByteLength: number;
-  readonly byteLength: number;
-  /** Of the local header. */
-  readonly headerOffset: number;
-  /** Of this entry in the directory. */
-  readonly directoryOffset: number;
-  readonly externalAttributes: number;
-}
+import type { ZipEntry } from './entry.ts';
 
 /** The directory of a zip file. */
 export interface ZipDirectory {

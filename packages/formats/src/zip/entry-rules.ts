@@ -3,7 +3,7 @@
  * Pure, one entry at a time; rules across entries are in `layout`.
  */
 import type { Limits } from '@assay/core';
-import type { ZipEntry } from './directory.ts';
+import type { ZipEntry } from './entry.ts';
 import type { ExtraFields } from './extra.ts';
 import type { FindingList } from './finding-list.ts';
 import { flags } from './records.ts';

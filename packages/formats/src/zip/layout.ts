@@ -3,7 +3,7 @@
  * Knows the directory only: where payloads really end, the local headers say (`locate`).
  */
 import type { Limits } from '@assay/core';
-import type { ZipEntry } from './directory.ts';
+import type { ZipEntry } from './entry.ts';
 import type { ZipEnd } from './end.ts';
 import type { FindingList } from './finding-list.ts';
 import { sizes } from './records.ts';

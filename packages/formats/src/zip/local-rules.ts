@@ -3,7 +3,7 @@
  * The directory counts; whatever disagrees is noted, since other readers may believe the local header.
  */
 import type { Facts } from '@assay/core';
-import type { ZipEntry } from './directory.ts';
+import type { ZipEntry } from './entry.ts';
 import { sameBytes } from './entry-rules.ts';
 import { readExtraFields, Zip64Values } from './extra.ts';
 import type { FindingList } from './finding-list.ts';

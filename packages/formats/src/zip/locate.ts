@@ -3,7 +3,8 @@
  * PyTorch pads there only, so the directory alone does not say it. Neighbouring headers are read together.
  */
 import { readBytes, type ByteSource, type Finding, type StoredMember, type TransferOptions } from '@assay/core';
-import { storedName, type ZipDirectory, type ZipEntry, type ZipOptions } from './directory.ts';
+import { storedName, type ZipDirectory, type ZipOptions } from './directory.ts';
+import type { ZipEntry } from './entry.ts';
 import { FindingList } from './finding-list.ts';
 import { byHeader } from './layout.ts';
 import { judgeGap, judgeLocalHeader, LONGEST_DESCRIPTOR } from './local-rules.ts';
