@@ -4,12 +4,8 @@
  */
 
 const STOPPED = 0;
-const FIRST_FREE = 1;
-const FIELDS = 2;
-
-const FREE = 0;
 const CLAIMED = 1;
-const DONE = 2;
+const FIELDS = 2;
 
 const WRITTEN = 0;
 const HASHED = 1;
@@ -34,7 +30,7 @@ export class CopyControl {
   readonly memory: CopyControlMemory;
   #fields: Int32Array;
   #counters: BigInt64Array;
-  /** The state of each step. */
+  /** 1 where a step is done. */
   #steps: Int32Array;
 
   constructor(memory: CopyControlMemory) {
@@ -64,43 +60,26 @@ export class CopyControl {
     if (Atomics.load(this.#fields, STOPPED) === 1) throw new Stopped();
   }
 
-  /**
-   * Claims a step of `order` that nobody has begun: the first one, or where possible one that is `ahead` of it.
-   * `undefined` when all are claimed.
-   */
-  claim(order: readonly number[], ahead = 0): number | undefined {
-    const first = Atomics.load(this.#fields, FIRST_FREE);
-    const far = ahead === 0 ? undefined : this.#claimFrom(order, first + ahead);
-    if (far !== undefined) return order[far];
-    const near = this.#claimFrom(order, first);
-    if (near === undefined) return undefined;
-    // Only a hint, which another thread may set back: everything before it is claimed.
-    Atomics.store(this.#fields, FIRST_FREE, near + 1);
-    return order[near];
-  }
-
-  #claimFrom(order: readonly number[], start: number): number | undefined {
-    for (let index = start; index < order.length; index += 1) {
-      if (Atomics.compareExchange(this.#steps, order[index] ?? 0, FREE, CLAIMED) === FREE) return index;
-    }
-    return undefined;
+  /** Claims the next of `order`, a step that nobody has begun; `undefined` when all are claimed. */
+  claim(order: readonly number[]): number | undefined {
+    return order[Atomics.add(this.#fields, CLAIMED, 1)];
   }
 
   /** Says that all output of a step is written. */
   stepDone(step: number): void {
-    Atomics.store(this.#steps, step, DONE);
+    Atomics.store(this.#steps, step, 1);
     Atomics.notify(this.#steps, step);
   }
 
   isStepDone(step: number): boolean {
-    return Atomics.load(this.#steps, step) === DONE;
+    return Atomics.load(this.#steps, step) === 1;
   }
 
   /** Blocks until a step is done. @throws {Stopped} */
   waitForStep(step: number): void {
-    for (let state = Atomics.load(this.#steps, step); state !== DONE; state = Atomics.load(this.#steps, step)) {
+    while (!this.isStepDone(step)) {
       this.throwIfStopped();
-      Atomics.wait(this.#steps, step, state, WAIT_MS);
+      Atomics.wait(this.#steps, step, 0, WAIT_MS);
     }
   }
 

@@ -33,8 +33,11 @@ export interface CopyRunnerOptions {
   readonly reader?: Reader;
 }
 
-/** Slots of the ring between the copying and the hashing thread: 1 MiB in all, so that they stay in the cache. */
-const RING_SLOTS = 4;
+/**
+ * Slots of the ring between the copying and the hashing thread: 4 MiB in all, so that they stay
+ * in the last cache, and the one need not wait for a chunk of the other.
+ */
+const RING_SLOTS = 16;
 
 /**
  * A copy runner on threads that start at once and end when it is disposed of.
@@ -121,7 +124,7 @@ class Run {
     const hashing = digests.length > 0;
     const fused = hashing && this.#pool.threads === 1 && this.#mapped.length === 0;
     const segments = hashing && !fused ? outputSegments(this.#steps) : [];
-    const inOrder = hashing && !fused && this.#pool.threads > 1 && this.#comesInOrder(segments);
+    const inOrder = hashing && this.#pool.threads > 1 && this.#comesInOrder(segments);
     const ring = inOrder ? ChunkRing.create(RING_SLOTS, CHUNK_BYTES) : undefined;
     const copiers = ring !== undefined ? 1 : Math.max(1, this.#pool.threads - (hashing ? 1 : 0));
     // The copying comes first: in a pool that takes work in order, hashing then never waits for copying that waits for it.
@@ -150,49 +153,40 @@ class Run {
     return [run.catch((error: unknown) => this.#fail(error))];
   }
 
-  #startCopying(copiers: number, ring: ChunkRing | undefined, fused: boolean): Promise<void>[] {
-    const { byteLength, digests = [] } = this.#options;
-    const task: CopyTask = {
+  #task(ring: ChunkRing | undefined): CopyTask {
+    return {
       steps: this.#steps,
       order: this.#order,
       sources: this.#sources,
       sink: this.#sink,
       control: this.#control.memory,
-      byteLength,
+      byteLength: this.#options.byteLength,
       ...(ring === undefined ? {} : { ring: ring.memory }),
-      ...(fused ? { digests } : {}),
     };
+  }
+
+  #startCopying(copiers: number, ring: ChunkRing | undefined, fused: boolean): Promise<void>[] {
+    const { digests = [] } = this.#options;
+    const task: CopyTask = { ...this.#task(ring), ...(fused ? { digests } : {}) };
     // A ring must be closed by its filler, and a digest come from its maker, even where there is nothing to do.
     const count = ring !== undefined || fused ? 1 : Math.min(copiers, this.#order.length);
-    return Array.from({ length: count }, () =>
-      this.#await<CopyTaskResult>(this.#pool.run('copy', task), (value) => {
-        for (const [index, result] of value.steps) this.#results[index] = result;
-        if (value.digests !== undefined) this.#digests = value.digests;
-      }),
-    );
+    return Array.from({ length: count }, () => this.#await(this.#pool.run('copy', task)));
   }
 
   #startHashing(segments: readonly OutputSegment[], ring: ChunkRing | undefined): Promise<void> {
-    const { digests = [], byteLength } = this.#options;
-    const task: HashTask = {
-      sink: this.#sink,
-      control: this.#control.memory,
-      segments,
-      digests,
-      byteLength,
-      ...(ring === undefined ? {} : { ring: ring.memory }),
-    };
-    return this.#await<Digests>(this.#pool.run('hash', task), (value) => {
-      this.#digests = value;
-    });
+    const { digests = [] } = this.#options;
+    const task: HashTask = { ...this.#task(ring), segments, digests };
+    return this.#await(this.#pool.run('hash', task));
   }
 
-  async #await<T>(answer: Promise<unknown>, take: (value: T) => void): Promise<void> {
+  async #await(answer: Promise<unknown>): Promise<void> {
     try {
       // What our own worker module answers.
-      const outcome = (await answer) as Outcome<T>;
-      if (outcome.kind === 'done') take(outcome.value);
-      else if (outcome.kind === 'failed') this.#fail(errorOf(outcome));
+      const outcome = (await answer) as Outcome<CopyTaskResult>;
+      if (outcome.kind === 'failed') this.#fail(errorOf(outcome));
+      if (outcome.kind !== 'done') return;
+      for (const [index, result] of outcome.value.steps) this.#results[index] = result;
+      if (outcome.value.digests !== undefined) this.#digests = outcome.value.digests;
     } catch (error) {
       this.#fail(error);
     }
@@ -209,19 +203,16 @@ class Run {
     this.#halt.abort();
   }
 
-  /** True when one thread that does its steps one by one writes forwards only, and has seen all its bytes itself. */
+  /** True when one thread that does all steps one by one writes forwards only, and keeps pace with the hashing. */
   #comesInOrder(segments: readonly OutputSegment[]): boolean {
     const elsewhere = new Set(this.#mapped);
-    const plain = this.#pool.threads === 2 || this.#steps.every(({ parts }) => parts.every(isPlain));
-    let last = [-1, -1];
+    let [lastStep, lastPart] = [-1, -1];
     for (const { step, part } of segments) {
       if (elsewhere.has(step)) continue;
-      const [lastStep = 0, lastPart = 0] = last;
-      // Two targets of one inflated member are written by turns.
       if (step < lastStep || (step === lastStep && part <= lastPart)) return false;
-      last = [step, part];
+      [lastStep, lastPart] = [step, part];
     }
-    return plain && last[0] !== -1;
+    return this.#order.length > 0 && this.#order.every((index) => this.#steps[index]?.parts.every(isPlain));
   }
 
   #report(): void {

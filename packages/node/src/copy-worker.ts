@@ -20,7 +20,7 @@ import { CopyControl, type CopyControlMemory } from './copy-control.ts';
 import { nodeHashers } from './hashers.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import { hashOutput } from './output-hash.ts';
-import { openStepContext } from './step-context.ts';
+import { openStepContext, type OwnedStepContext, type StepContextOptions } from './step-context.ts';
 
 /** Steps for one thread among several. */
 export interface CopyTask {
@@ -42,14 +42,11 @@ export interface CopyTaskResult {
   readonly digests?: Digests;
 }
 
-/** The hashing of one output. */
-export interface HashTask {
-  readonly sink: FilePlace;
-  readonly control: CopyControlMemory;
+/** The hashing of one output; this thread lends the others a hand. */
+export interface HashTask extends CopyTask {
+  /** Which step writes what, in output order. */
   readonly segments: readonly OutputSegment[];
-  readonly ring?: ChunkRingMemory;
   readonly digests: readonly DigestAlgorithm[];
-  readonly byteLength: number;
 }
 
 /** Claims and does steps until none is left. */
@@ -60,17 +57,15 @@ export function copy(task: CopyTask): Promise<Outcome<CopyTaskResult>> {
     let sink: BlockingSink | undefined;
     const digest = await startDigest(task, async (target, position) => sink?.readBack(target, position));
     const owned = await openStepContext({
-      sources: task.sources,
-      sink: task.sink,
-      mapped: false,
-      check: () => control.throwIfStopped(),
-      wrote: (byteLength) => control.addWritten(byteLength),
+      ...contextOptions(task, control),
       ...(ring === undefined ? {} : { ring }),
       ...(digest === undefined ? {} : { see: (bytes, position) => digest.wrote(bytes, position) }),
     });
     sink = owned.sink;
     try {
-      const steps = await doSteps(task, control, owned.context);
+      const steps: [number, StepResult][] = [];
+      const next = () => doNextStep(task, control, async () => owned.context);
+      for (let done = await next(); done !== undefined; done = await next()) steps.push(done);
       return { steps, ...(digest === undefined ? {} : { digests: digest.digests() }) };
     } finally {
       ring?.close();
@@ -83,33 +78,55 @@ async function startDigest({ digests = [], byteLength }: CopyTask, readBack: Rea
   return digests.length === 0 ? undefined : InOrderDigest.start(nodeHashers, digests, byteLength, readBack);
 }
 
-async function doSteps({ steps, order }: CopyTask, control: CopyControl, context: StepContext): Promise<[number, StepResult][]> {
-  const results: [number, StepResult][] = [];
-  for (let claimed = control.claim(order.length); claimed !== undefined; claimed = control.claim(order.length)) {
-    control.throwIfStopped();
-    const index = order[claimed] ?? -1;
-    const step = steps[index];
-    if (step === undefined) throw new RangeError(`there is no step ${index} among ${steps.length}`);
-    results.push([index, await executeStep(step, context)]);
-    control.stepDone(index);
-  }
-  return results;
+/** Does the next step that nobody has begun; `undefined` when none is left. */
+async function doNextStep(
+  { steps, order }: CopyTask,
+  control: CopyControl,
+  context: () => Promise<StepContext>,
+): Promise<[number, StepResult] | undefined> {
+  control.throwIfStopped();
+  const index = control.claim(order);
+  if (index === undefined) return undefined;
+  const step = steps[index];
+  if (step === undefined) throw new RangeError(`there is no step ${index} among ${steps.length}`);
+  const result = await executeStep(step, await context());
+  control.stepDone(index);
+  return [index, result];
 }
 
 /** Hashes the output while others write it. */
-export function hash(task: HashTask): Promise<Outcome<Digests>> {
+export function hash(task: HashTask): Promise<Outcome<CopyTaskResult>> {
   const control = new CopyControl(task.control);
   return stopping(control, async () => {
     const hasher = await createMultiHasher(nodeHashers, task.digests, task.byteLength);
+    const steps: [number, StepResult][] = [];
+    let owned: OwnedStepContext | undefined;
+    const context = async (): Promise<StepContext> => (owned ??= await openStepContext(contextOptions(task, control))).context;
+    const lendHand = async (): Promise<boolean> => {
+      const done = await doNextStep(task, control, context);
+      if (done !== undefined) steps.push(done);
+      return done !== undefined;
+    };
     const sink = openBlockingSink(task.sink);
     try {
       const ring = task.ring === undefined ? {} : { ring: new ChunkRing(task.ring) };
-      hashOutput({ hasher, sink, control, segments: task.segments, byteLength: task.byteLength, ...ring });
-      return hasher.digests();
+      await hashOutput({ hasher, sink, control, segments: task.segments, byteLength: task.byteLength, lendHand, ...ring });
+      return { steps, digests: hasher.digests() };
     } finally {
       sink[Symbol.dispose]();
+      await owned?.[Symbol.asyncDispose]();
     }
   });
+}
+
+function contextOptions({ sources, sink }: CopyTask, control: CopyControl): StepContextOptions {
+  return {
+    sources,
+    sink,
+    mapped: false,
+    check: () => control.throwIfStopped(),
+    wrote: (byteLength) => control.addWritten(byteLength),
+  };
 }
 
 /** An outcome; after a failure no other thread has to go on. */

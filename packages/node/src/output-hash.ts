@@ -19,22 +19,30 @@ export interface OutputHashOptions {
   /** Of the whole output. */
   readonly byteLength: number;
   readonly ring?: ChunkRing;
+  /** Does one step that nobody has begun; false when none is left. */
+  readonly lendHand: () => Promise<boolean>;
 }
 
 /**
- * Hashes the whole output; blocks until it is written.
+ * Hashes the whole output while it is written; without a ring it helps to write when there is nothing to hash.
  * @throws {Stopped} when the run is to end
+ * @throws {AssayError} as `executeStep`
  */
-export function hashOutput(options: OutputHashOptions): void {
+export async function hashOutput(options: OutputHashOptions): Promise<void> {
   const { ring, control, byteLength } = options;
   const output = new OutputHash(options);
-  const check = (): void => control.throwIfStopped();
-  for (let chunk = ring?.take(check); chunk !== undefined; chunk = ring?.take(check)) {
-    output.readBackTo(chunk.position);
-    output.update(chunk.bytes);
-    ring?.release();
+  while (ring !== undefined && !ring.isFinished) {
+    control.throwIfStopped();
+    const chunk = ring.take();
+    if (chunk === undefined) {
+      ring.nap();
+    } else {
+      await output.readBackTo(chunk.position);
+      output.update(chunk.bytes, chunk.position);
+      ring.release();
+    }
   }
-  output.readBackTo(byteLength);
+  await output.readBackTo(byteLength);
 }
 
 class OutputHash {
@@ -48,26 +56,27 @@ class OutputHash {
     this.#options = options;
   }
 
-  update(bytes: Uint8Array): void {
+  update(bytes: Uint8Array, position: number): void {
     const { hasher, control } = this.#options;
+    if (position !== this.#position) throw new RangeError(`output byte ${position} came when ${this.#position} was next`);
     hasher.update(bytes);
     this.#position += bytes.length;
     control.addHashed(bytes.length);
   }
 
-  readBackTo(end: number): void {
+  async readBackTo(end: number): Promise<void> {
     while (this.#position < end) {
       this.#options.control.throwIfStopped();
       this.#buffer ??= new Uint8Array(BUFFER_BYTES);
-      const chunk = this.#buffer.subarray(0, Math.min(this.#buffer.length, this.#writtenUntil(end) - this.#position));
+      const chunk = this.#buffer.subarray(0, Math.min(this.#buffer.length, (await this.#writtenUntil(end)) - this.#position));
       this.#options.sink.readBack(chunk, this.#position);
-      this.update(chunk);
+      this.update(chunk, this.#position);
     }
   }
 
   /** An end, at most `limit` and past the position, up to which everything is written; waits until there is one. */
-  #writtenUntil(limit: number): number {
-    const { segments, control } = this.#options;
+  async #writtenUntil(limit: number): Promise<number> {
+    const { segments, control, lendHand } = this.#options;
     const enough = Math.min(limit, this.#position + BUFFER_BYTES);
     let reached = this.#position;
     for (let index = this.#next; reached < enough; index += 1) {
@@ -81,6 +90,7 @@ class OutputHash {
         // What no step writes is there already, as zeros.
         reached = Math.max(reached, Math.min(segment.start, enough));
         if (reached > this.#position) break;
+        while (!control.isStepDone(segment.step) && (await lendHand()));
         control.waitForStep(segment.step);
       }
       reached = segment.end;
