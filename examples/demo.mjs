@@ -64,7 +64,7 @@ function run(line, expectedCode) {
  * @param {string[]} lines
  */
 function shortened(lines) {
-  const [head, tail] = [8, 4];
+  const [head, tail] = [8, 3];
   if (lines.length <= head + tail) return lines;
   return [...lines.slice(0, head), `  (${lines.length - head - tail} lines more)`, ...lines.slice(-tail)];
 }
