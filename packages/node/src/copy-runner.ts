@@ -22,6 +22,7 @@ import { nodeHashers } from './hashers.ts';
 import { nodeKernels } from './kernels.ts';
 import { chooseMapped, runMapped, type Reader } from './mapped-steps.ts';
 import { errorOf, type Outcome } from './outcome.ts';
+import { responsive } from './responsive-source.ts';
 import { CHUNK_BYTES } from './step-context.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -55,7 +56,7 @@ export function createCopyRunner(options: CopyRunnerOptions = {}): CopyRunner & 
       const places = sources.map(placeOf);
       const sinkPlace = placeOf(sink);
       if (sinkPlace === undefined || !places.every((place) => place !== undefined)) {
-        return oneThread.run(steps, sources, sink, runOptions);
+        return oneThread.run(steps, sources.map(responsive), sink, runOptions);
       }
       const mapped = await chooseMapped(steps, places, reader);
       return new Run(pool, steps, places, sinkPlace, mapped, runOptions).result();

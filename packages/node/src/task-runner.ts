@@ -7,6 +7,7 @@ import { createOneThreadTaskRunner, type ByteSource, type Digests, type Task, ty
 import { placeOf } from './blocking-files.ts';
 import { nodeHashers } from './hashers.ts';
 import { errorOf, type Outcome } from './outcome.ts';
+import { responsive } from './responsive-source.ts';
 import type { SharedDigestTask } from './task-worker.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -117,7 +118,7 @@ class SharedTasks {
     const source = task === undefined ? undefined : this.#sources[task.source];
     if (task === undefined || source === undefined) throw new RangeError(`a task names source ${task?.source} of ${this.#sources.length}`);
     const place = placeOf(source);
-    if (place === undefined) return this.#resultHere(index, task);
+    if (place === undefined) return this.#resultHere(index, task, source);
     const shared: SharedDigestTask = {
       task,
       place,
@@ -132,10 +133,10 @@ class SharedTasks {
     return { task: index, ok: false, error: outcome.kind === 'failed' ? errorOf(outcome) : this.#signal?.reason };
   }
 
-  async #resultHere(index: number, task: Task): Promise<TaskResult> {
+  async #resultHere(index: number, task: Task, source: ByteSource): Promise<TaskResult> {
     const onBytes = (_: number, count: number): void => void Atomics.add(this.#progress, index, BigInt(count));
     const options = { onBytes, ...(this.#signal === undefined ? {} : { signal: this.#signal }) };
-    for await (const result of this.#here.run([task], this.#sources, options)) return { ...result, task: index };
+    for await (const result of this.#here.run([{ ...task, source: 0 }], [responsive(source)], options)) return { ...result, task: index };
     throw new RangeError('a task runner gave no result');
   }
 }
