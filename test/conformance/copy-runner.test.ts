@@ -24,8 +24,8 @@ import { patterned, scratchFolder } from './scratch.ts';
 /** A place to run in: how sources and sinks are made there, and what was published. */
 interface Place {
   readonly runner: CopyRunner;
-  source(bytes: Uint8Array): Promise<ByteSource>;
-  sink(size: number): Promise<{ readonly sink: ByteSink; readonly published: () => Promise<Uint8Array> }>;
+  readonly source: (bytes: Uint8Array) => Promise<ByteSource>;
+  readonly sink: (size: number) => Promise<{ readonly sink: ByteSink; readonly published: () => Promise<Uint8Array> }>;
 }
 
 function inMemory(runner: CopyRunner): Place {
