@@ -2,9 +2,9 @@
  * The command line: parse, call one command, turn what comes back into an exit code.
  */
 import { Command, CommanderError, Option } from 'commander';
-import { isAssayError } from '@assay/core';
 import { Console, type OutputOptions } from './console.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
+import { errorDocument } from './render/error-document.ts';
 import { renderError } from './render/error.ts';
 import { Interrupted } from './signal.ts';
 import { version } from './version.ts';
@@ -63,7 +63,7 @@ Examples:
 function addCommonOptions(command: Command): Command {
   return command
     .optionsGroup('Output:')
-    .option('--json', 'print one JSON document')
+    .addOption(new Option('--json', 'print one JSON document').conflicts('ndjson'))
     .option('--ndjson', 'print one JSON event a line')
     .option('--quiet', 'print errors only')
     .option('--no-progress', 'show no progress bar')
@@ -78,6 +78,7 @@ function explain(error: unknown, console: Console): number {
   }
   if (error instanceof TypeError && !isInternal(error)) {
     console.complain(`assay: ${error.message}`);
+    console.complain('       (--help shows what there is)');
     return exitCodes.usage;
   }
   if (console.mode !== 'text') console.document(errorDocument(error));
@@ -88,19 +89,6 @@ function explain(error: unknown, console: Console): number {
 /** A TypeError of the language, not one that names a caller's mistake. */
 function isInternal(error: TypeError): boolean {
   return /undefined|null|not a function|not iterable/.test(error.message);
-}
-
-function errorDocument(error: unknown): object {
-  const known = isAssayError(error);
-  return {
-    schema: 'assay.error/1',
-    ok: false,
-    complete: exitCodeOfError(error) === exitCodes.wrongInput,
-    findings: known ? error.findings : [],
-    error: known
-      ? { code: error.code, message: error.message, hint: error.hint, context: error.context }
-      : { code: 'IO_FAILED', message: error instanceof Error ? error.message : String(error) },
-  };
 }
 
 /** `assay ... | head` ends quietly. */

@@ -191,6 +191,7 @@ const table = {
   DIGEST_MISMATCH: ['input', 'the bytes have another digest than was expected'],
   DIGEST_OTHER_ALGORITHM: ['input', 'a digest as long as those of another algorithm'],
   SIZE_MISMATCH: ['input', 'there are more or fewer bytes than were expected'],
+  SUMS_NO_FILES: ['input', 'a folder without any file below it'],
   VERIFY_NOTHING_VERIFIED: ['input', 'no file was verified'],
   VERIFY_NO_EXPECTATION: ['input', 'a file without a digest to compare with'],
 

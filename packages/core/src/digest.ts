@@ -12,8 +12,8 @@ export type DigestAlgorithm = 'sha256' | 'md5' | 'sha1' | 'git-blob-sha1' | 'crc
 export interface DigestFacts {
   /** Length of the printed digest in hex digits. */
   readonly hexLength: number;
-  /** As BSD-style checksum lines name it; absent where they cannot. */
-  readonly tag?: string;
+  /** As BSD-style checksum lines name it; `GIT-BLOB` is ours, there is no other. */
+  readonly tag: string;
   readonly hash: HashAlgorithm;
 }
 
@@ -21,7 +21,7 @@ const table: Readonly<Record<DigestAlgorithm, DigestFacts>> = {
   sha256: { hexLength: 64, tag: 'SHA256', hash: 'sha256' },
   md5: { hexLength: 32, tag: 'MD5', hash: 'md5' },
   sha1: { hexLength: 40, tag: 'SHA1', hash: 'sha1' },
-  'git-blob-sha1': { hexLength: 40, hash: 'sha1' },
+  'git-blob-sha1': { hexLength: 40, tag: 'GIT-BLOB', hash: 'sha1' },
   crc32: { hexLength: 8, tag: 'CRC32', hash: 'crc32' },
 };
 

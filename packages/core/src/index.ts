@@ -154,6 +154,7 @@ export {
   type Shape,
   type TensorSize,
 } from './shape.ts';
+export { shellWord } from './shell-word.ts';
 export {
   type ByteSink,
 } from './sink.ts';

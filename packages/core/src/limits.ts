@@ -71,8 +71,13 @@ export function limitExceeded(
 ): AssayError {
   const { where, found, allowed, offset } = facts;
   return new AssayError('LIMIT_EXCEEDED', {
-    message: `${where}: asks for ${found}, the limit ${limit} is ${allowed}`,
+    message: `${where}: asks for ${found}${unitOf(limit)}, ${allowed} are allowed (the limit ${limit})`,
     hint: `Weights do not need this much. For a file you trust, raise limits.${limit}.`,
     context: { limit, found, allowed, ...(offset === undefined ? {} : { offset }) },
   });
+}
+
+/** What is counted: a ratio bounds bytes too. */
+function unitOf(limit: LimitName): string {
+  return /Bytes$|Ratio$/.test(limit) ? ' bytes' : '';
 }

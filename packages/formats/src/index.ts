@@ -1,7 +1,7 @@
 /** Says what bytes really are, and opens every weight container as one archive. */
 export { detect, polyglotFinding } from './detect.ts';
 export { type DetectedKind, type Detection, type DetectOptions } from './detect/kinds.ts';
-export { refusalOf } from './refusal.ts';
+export { refusalOf, refusalWords, type Refusal } from './refusal.ts';
 export { defaultKernels, gatherStrided } from './torch/gather.ts';
 export { checkZip, type ZipCheck, type ZipCheckOptions } from './zip/check.ts';
 export {

@@ -1,17 +1,19 @@
 /**
  * The errors for files that are not opened here: what was found, and what to do about it.
  */
-import { AssayError, type ByteSource, type Code } from '@assay/core';
+import { AssayError, shellWord, type ByteSource, type Code } from '@assay/core';
 import type { DetectedKind, Detection } from './detect/kinds.ts';
 
 const EXPECTED = 'safetensors, or a checkpoint that torch.save has written as a zip';
 const DOWNLOAD_AGAIN = 'Download it again, and compare its size and SHA-256 with the publisher’s.';
 const OLD_TORCH = 'Load it with PyTorch (weights_only=True) and save it again: torch.save(torch.load(old, weights_only=True), new).';
 
-interface Refusal {
+/** What a file is that is not opened here, in words. */
+export interface Refusal {
   readonly code: Code;
   /** "is …" */
   readonly is: string;
+  /** What to do about it. */
   readonly hint: string;
 }
 
@@ -24,9 +26,9 @@ type Maker = (name: string, facts: Facts) => Refusal;
  */
 export function refusalOf(detection: Detection, source: ByteSource): AssayError | undefined {
   const { kind, facts, alsoReadableAs } = detection;
-  const make = refusals.get(kind);
-  if (make === undefined) return undefined;
-  const { code, is, hint } = make(source.name.slice(Math.max(source.name.lastIndexOf('/'), source.name.lastIndexOf('\\')) + 1), facts);
+  const refusal = refusalWords(detection, source.name);
+  if (refusal === undefined) return undefined;
+  const { code, is, hint } = refusal;
   return new AssayError(code, {
     message: `${source.name}: is ${is}; expected ${EXPECTED}`,
     hint,
@@ -34,10 +36,14 @@ export function refusalOf(detection: Detection, source: ByteSource): AssayError 
   });
 }
 
-/** The name as one word of a shell's command line, and no option. */
-function word(name: string): string {
-  const path = name.startsWith('-') ? `./${name}` : name;
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+/** The words of `refusalOf` alone: facts that a finding carries are words again where it is shown. */
+export function refusalWords({ kind, facts }: Pick<Detection, 'kind' | 'facts'>, name: string): Refusal | undefined {
+  return refusals.get(kind)?.(name, facts);
+}
+
+/** Git LFS takes patterns of paths inside the repository: a last part alone fits anywhere. */
+function lastPart(name: string): string {
+  return name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
 }
 
 /** Quoted text of the file, which may hold anything. */
@@ -46,7 +52,7 @@ function quoted(fact: Facts[string] | undefined): string {
 }
 
 function unpack(is: string, command: (name: string) => string): Maker {
-  return (name) => ({ code: 'FORMAT_ARCHIVE', is, hint: `Unpack it first: ${command(word(name))}` });
+  return (name) => ({ code: 'FORMAT_ARCHIVE', is, hint: `Unpack it first: ${command(shellWord(name))}` });
 }
 
 function unsupported(is: string, hint: string): Maker {
@@ -68,7 +74,7 @@ const refusals: ReadonlyMap<DetectedKind, Maker> = new Map<DetectedKind, Maker>(
     (name, { size }) => ({
       code: 'FORMAT_GIT_LFS_POINTER',
       is: `a Git LFS pointer${typeof size === 'number' ? ` to a file of ${size} bytes` : ''}`,
-      hint: `Fetch the file that it stands for: git lfs install && git lfs pull --include ${word(name)}`,
+      hint: `Fetch the file that it stands for: git lfs install && git lfs pull --include ${shellWord(lastPart(name))}`,
     }),
   ],
   [
@@ -98,7 +104,7 @@ const refusals: ReadonlyMap<DetectedKind, Maker> = new Map<DetectedKind, Maker>(
   ],
   ['pdf', () => ({ code: 'FORMAT_UNKNOWN', is: 'a PDF document', hint: 'Is this the right file?' })],
   ['unknown', (_, facts) => unknownRefusal(facts)],
-  ['gzip', unpack('compressed by gzip', (name) => `gzip -dk ${name}, or, where the name has no .gz: gzip -dc < ${name} > unpacked`)],
+  ['gzip', unpack('compressed by gzip', (name) => (/\.gz'?$/.test(name) ? `gzip -dk ${name}` : `gzip -dc < ${name} > unpacked`))],
   ['zlib', unpack('compressed by zlib', (name) => `pigz -dc < ${name} > unpacked`)],
   ['zstd', unpack('compressed by Zstandard', (name) => `zstd -d ${name} -o unpacked`)],
   ['xz', unpack('compressed by xz', (name) => `xz -dc < ${name} > unpacked`)],
@@ -127,7 +133,7 @@ function jsonRefusal({ isShardIndex, error }: Facts): Refusal {
     return {
       code: 'FORMAT_JSON',
       is: 'the index of a sharded model, not weights',
-      hint: 'Give the shards that it names, or their folder.',
+      hint: 'Give the shards that it names, each a file of its own.',
     };
   }
   return {
@@ -144,7 +150,7 @@ function zipRefusal(name: string, { problem, contains }: Facts): Refusal {
   return {
     code: 'FORMAT_ARCHIVE',
     is: `a zip archive that is no checkpoint${contains === undefined ? '' : `, with ${JSON.stringify(contains)} inside`}`,
-    hint: `Unpack it first: unzip ${word(name)}`,
+    hint: `Unpack it first: unzip ${shellWord(name)}`,
   };
 }
 

@@ -2,10 +2,9 @@
  * assay inspect PATH...
  */
 import type { Command } from 'commander';
-import { isAssayError, isOk } from '@assay/core';
+import { isAssayError, isOk, type AssayError, type Report } from '@assay/core';
 import type { Console } from '../console.ts';
-import { exitCodeOf, exitCodeOfError } from '../exit-code.ts';
-import { worstExitCode } from '../exit-code.ts';
+import { exitCodeOf, exitCodeOfError, exitCodes, worstExitCode } from '../exit-code.ts';
 import type { InspectReport } from '../jobs/inspect.ts';
 import { interruptible } from '../signal.ts';
 import type { Define } from './define.ts';
@@ -13,6 +12,12 @@ import type { Define } from './define.ts';
 interface Options {
   readonly select?: string;
   readonly all?: boolean;
+}
+
+/** A file that could not even be opened. */
+interface Unopened extends Report {
+  readonly path: string;
+  readonly error: AssayError;
 }
 
 /** Defines the command. */
@@ -28,24 +33,27 @@ export function defineInspect(command: Command, define: Define): void {
 }
 
 async function run(paths: string[], { select, all = false }: Options, console: Console): Promise<number> {
-  const [{ inspect }, { renderInspection }, { renderError }] = await Promise.all([
+  const [{ inspect }, { errorFindings }, { renderInspection }, { renderError }, { describeError }] = await Promise.all([
     import('../jobs/inspect.ts'),
+    import('../jobs/error-findings.ts'),
     import('../render/inspection.ts'),
     import('../render/error.ts'),
+    import('../render/error-document.ts'),
   ]);
-  const files: InspectReport[] = [];
-  const exitCodes: number[] = [];
+  const files: (InspectReport | Unopened)[] = [];
+  const outcomes: number[] = [];
   await interruptible(async (signal) => {
     for (const path of paths) {
       try {
         const report = await inspect(path, { signal, ...(select === undefined ? {} : { select }) });
         files.push(report);
-        exitCodes.push(exitCodeOf(report));
+        outcomes.push(exitCodeOf(report));
         for (const line of renderInspection(report, console, { all })) console.line(line);
         if (report.error !== undefined) for (const line of renderError(report.error)) console.complain(line);
       } catch (error) {
-        if (!isAssayError(error) || paths.length === 1) throw error;
-        exitCodes.push(exitCodeOfError(error));
+        if (!isAssayError(error)) throw error;
+        files.push({ path, ok: false, complete: exitCodeOfError(error) === exitCodes.wrongInput, findings: errorFindings(error, path), error });
+        outcomes.push(exitCodeOfError(error));
         for (const line of renderError(error)) console.complain(line);
       }
     }
@@ -53,14 +61,10 @@ async function run(paths: string[], { select, all = false }: Options, console: C
   const findings = files.flatMap((file) => [...file.findings]);
   console.document({
     schema: 'assay.inspect/1',
-    ok: isOk(findings) && files.length === paths.length,
-    complete: files.length === paths.length,
+    ok: isOk(findings),
+    complete: files.every(({ complete }) => complete),
     findings,
     files: files.map(({ error, ...file }) => ({ ...file, ...(error === undefined ? {} : { error: describeError(error) }) })),
   });
-  return worstExitCode(exitCodes);
-}
-
-function describeError({ code, message, hint, context }: NonNullable<InspectReport['error']>): object {
-  return { code, message, hint, context };
+  return worstExitCode(outcomes);
 }

@@ -24,17 +24,17 @@ export function defineSums(command: Command, define: Define): void {
     .addOption(
       new Option('--algorithm <name>', 'which digest').choices(['sha256', 'md5', 'sha1', 'git-blob-sha1', 'crc32']).default('sha256'),
     )
-    .option('--tag', 'BSD style lines, which name the algorithm')
+    .option('--tag', 'BSD style lines, which name the algorithm; always for crc32 and git-blob-sha1')
     .option('--threads <count>', 'worker threads; default: one a core', threadCount)
     .addHelpText('after', '\nExamples:\n  $ assay sums *.safetensors > SHA256SUMS\n  $ assay sums model/ --algorithm md5 --tag');
   define<Options>(command, run);
 }
 
 async function run(paths: string[], { algorithm, tag = false, threads }: Options, console: Console): Promise<number> {
-  const [{ sums }, { formatChecksumLine }, { renderFindings }] = await Promise.all([
+  const [{ sums }, { formatChecksumLine }, { renderComplaint }] = await Promise.all([
     import('../jobs/sums.ts'),
     import('@assay/verify'),
-    import('../render/finding.ts'),
+    import('../render/error.ts'),
   ]);
   const report = await interruptible(async (signal) => {
     const onProgress = await console.onProgress();
@@ -47,8 +47,10 @@ async function run(paths: string[], { algorithm, tag = false, threads }: Options
   });
   console.progressDone();
   // The digests are the result: --quiet keeps them.
-  for (const { path, digest } of report.files) console.result(formatChecksumLine({ name: path, digest, algorithm }, { tag }));
-  for (const line of renderFindings(report.findings, { indent: 'assay: ' })) console.complain(line);
+  // Bare digests of these lengths are read as nothing, or as another algorithm's.
+  const tagged = tag || algorithm === 'crc32' || algorithm === 'git-blob-sha1';
+  for (const { path, digest } of report.files) console.result(formatChecksumLine({ name: path, digest, algorithm }, { tag: tagged }));
+  for (const line of report.findings.flatMap(renderComplaint)) console.complain(line);
   console.document({ schema: 'assay.sums/1', ...report });
   return exitCodeOf(report);
 }

@@ -1,7 +1,7 @@
 /**
  * assay verify [PATH...]
  */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import type { VerifyOptions } from '../jobs/verify.ts';
@@ -34,7 +34,7 @@ export function defineVerify(command: Command, define: Define): void {
     .option('--structure', 'prove that the file is whole by its own structure; enough where nothing else is known')
     .option('--ignore-missing', 'with -c: a listed file that is missing is no error')
     .option('--strict', 'with -c: a malformed line is an error')
-    .option('--fail-on <severity>', 'what makes the run fail: error or warning', 'error')
+    .addOption(new Option('--fail-on <severity>', 'what makes the run fail').choices(['error', 'warning']).default('error'))
     .option('--threads <count>', 'worker threads; default: one a core', threadCount)
     .addHelpText(
       'after',
@@ -51,7 +51,8 @@ async function run(paths: string[], options: Options, console: Console): Promise
     return verify(paths, { ...jobOptions(options), signal, ...(onProgress === undefined ? {} : { onProgress }) });
   });
   console.progressDone();
-  for (const line of renderVerification(report, console)) console.line(line);
+  // A file that is not ok is what --quiet is to show.
+  for (const line of renderVerification(report, console)) console.result(line);
   console.document({ schema: 'assay.verify/1', ...report });
   return exitCodeOf(report, options.failOn);
 }

@@ -1,11 +1,12 @@
 /**
  * One checkpoint becomes one safetensors file, wired for Node.
  */
+import { lstat } from 'node:fs/promises';
 import { Disposer, type CopyRunner, type DigestAlgorithm, type Limits, type OnProgress, type TensorArchive } from '@assay/core';
 import { executeConversion, planConversion, planRefused, type OnAlias, type ConversionPlan, type ConversionReport } from '@assay/convert';
 import { openArchive } from '@assay/formats';
 import { createCopyRunner, createFile, openFile, type Reader } from '@assay/node';
-import { chooseTargets, type Target } from './output-path.ts';
+import { chooseTargets, needsOutput, type Target } from './output-path.ts';
 
 /** Options of `convert`. */
 export interface ConvertOptions {
@@ -36,6 +37,8 @@ export interface FileConversion {
   readonly facts: ReadonlyMap<string, string>;
   readonly inputByteLength: number;
   readonly plan: ConversionPlan;
+  /** After a dry run: the output is there already, and only `force` would replace it. */
+  readonly outputExists?: boolean;
   readonly report?: ConversionReport;
 }
 
@@ -58,7 +61,7 @@ export async function convert(input: string, options: ConvertOptions = {}): Prom
 
 /**
  * Pairs inputs with outputs before any work is done.
- * @throws {AssayError} `CONVERT_OUTPUT_COLLISION`, `CONVERT_NEEDS_OUTPUT`, `SINK_NOT_A_FILE`
+ * @throws {AssayError} `CONVERT_OUTPUT_COLLISION`, `SINK_NO_FOLDER`, `SINK_NOT_A_FILE`
  */
 export function planOutputs(inputs: readonly string[], output: string | undefined): Promise<readonly Target[]> {
   return chooseTargets(inputs, output);
@@ -73,19 +76,26 @@ export function createConverter(options: ConvertOptions = {}): Converter {
   };
 }
 
-async function convertTo({ input, output }: Target, options: ConvertOptions, runner: CopyRunner | undefined): Promise<FileConversion> {
+async function convertTo(target: Target, options: ConvertOptions, runner: CopyRunner | undefined): Promise<FileConversion> {
+  const { input, output } = target;
   const { select, onAlias, limits, signal } = options;
   await using owned = new Disposer();
   const source = owned.use(await openFile(input));
   const common = { ...(limits === undefined ? {} : { limits }), ...(signal === undefined ? {} : { signal }) };
   const archive = owned.use(await openArchive(source, { ...common, ...(select === undefined ? {} : { select }) }));
   const plan = planConversion(archive, { ...(onAlias === undefined ? {} : { onAlias }), ...(limits === undefined ? {} : { limits }) });
+  // A file that cannot be converted anyway needs no output.
+  if (plan.ok && target.needsOutput !== undefined) throw needsOutput(target);
   const conversion = { input, output, facts: archive.facts, inputByteLength: source.size, plan };
-  if (runner === undefined) return conversion;
+  if (runner === undefined) return { ...conversion, outputExists: options.force !== true && (await isThere(output)) };
   // Before the sink is made: a plan that cannot be executed leaves nothing.
   if (!plan.ok) throw planRefused(plan);
   const report = await write(archive, plan, output, runner, options);
   return { ...conversion, report };
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(() => true, () => false);
 }
 
 async function write(

@@ -6,12 +6,13 @@ import { digestSource, resolveLimits, type DigestAlgorithm, type Limits } from '
 import { nodeHashers, openFile } from '@assay/node';
 import { parseChecksumFile, type ChecksumFile, type Expectation } from '@assay/verify';
 import { listedPaths } from './listed-file.ts';
+import { readStandardInput } from './standard-input.ts';
 
 /** Larger than any checksum file of a model repository, smaller than weights: what is read to see whether it is one. */
 const PROBE_BYTES = 1 << 20;
 
 /**
- * Reads a checksum file that the user names.
+ * Reads a checksum file that the user names; `-` is standard input.
  * @throws {AssayError} `SOURCE_NOT_FOUND`, `SOURCE_NOT_A_FILE`, `IO_FAILED`, `LIMIT_EXCEEDED`
  */
 export async function readChecksumFile(path: string, limits?: Partial<Limits>): Promise<ChecksumFile>;
@@ -26,13 +27,21 @@ export async function readChecksumFile(
   limits?: Partial<Limits>,
   { orNothing = false }: { readonly orNothing?: boolean } = {},
 ): Promise<ChecksumFile | undefined> {
-  await using source = await openFile(path);
-  if (orNothing && source.size > PROBE_BYTES) return undefined;
   const { maxTextBytes } = resolveLimits(limits);
-  const bytes = new Uint8Array(Math.min(source.size, maxTextBytes + 1));
-  if (bytes.length > 0) await source.readInto(bytes, 0);
+  const bytes = await firstBytes(path, orNothing ? PROBE_BYTES : maxTextBytes);
+  if (orNothing && bytes.length > PROBE_BYTES) return undefined;
   const list = parseChecksumFile(bytes, { name: path, trusted: true, ...(limits === undefined ? {} : { limits }) });
-  return orNothing && list.lines.length === 0 ? undefined : list;
+  const isList = list.lines.length > 0 || list.findings.some(({ code }) => code === 'CHECKSUM_CONFLICT');
+  return orNothing && !isList ? undefined : list;
+}
+
+/** A byte more than `most` where there are more. */
+async function firstBytes(path: string, most: number): Promise<Uint8Array> {
+  if (path === '-') return readStandardInput(most);
+  await using source = await openFile(path);
+  const bytes = new Uint8Array(Math.min(source.size, most + 1));
+  if (bytes.length > 0) await source.readInto(bytes, 0);
+  return bytes;
 }
 
 /** What a checksum file says of one path: its line by the path as written, by the place it leads to, or by its base name. */

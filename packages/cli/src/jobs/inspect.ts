@@ -4,6 +4,7 @@
 import { AssayError, isOk, type Finding, type Limits, type Report, type TensorInfo } from '@assay/core';
 import { detect, openArchive, refusalOf, type Detection } from '@assay/formats';
 import { openFile } from '@assay/node';
+import { errorFindings } from './error-findings.ts';
 
 /** Options of `inspect`. */
 export interface InspectOptions {
@@ -45,7 +46,7 @@ export async function inspect(path: string, options: InspectOptions = {}): Promi
     return { ...base, ok: isOk(findings), facts, metadata, leftOut, findings, tensors: [...archive.tensors.values()] };
   } catch (error) {
     if (!(error instanceof AssayError)) throw error;
-    const findings = error.findings.length > 0 ? error.findings : [{ code: error.code, severity: 'error', subject: { path }, args: error.context } as const];
+    const findings = errorFindings(error, path);
     return { ...base, ok: false, facts: new Map(), metadata: new Map(), leftOut: [], findings, tensors: [], error };
   }
 }

@@ -3,28 +3,32 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve, sep } from 'node:path';
-import { AssayError } from '@assay/core';
+import { AssayError, shellWord } from '@assay/core';
 import { outputName } from '@assay/convert';
 
 /** An input and where its output goes, as the user would write both. */
 export interface Target {
   readonly input: string;
   readonly output: string;
+  /** Why nothing may be written there unless the user says so with `-o`; whether there is anything to write comes first. */
+  readonly needsOutput?: string;
 }
 
 /**
  * Pairs inputs with outputs: `-o` is a file for one input, else a folder; without it an output lies beside its input.
- * @throws {AssayError} `CONVERT_OUTPUT_COLLISION`, `CONVERT_NEEDS_OUTPUT`, `SINK_NOT_A_FILE`
+ * @throws {AssayError} `CONVERT_OUTPUT_COLLISION`, `SINK_NO_FOLDER`, `SINK_NOT_A_FILE`
+ * @throws {TypeError} for an output of no name, or of the name that elsewhere means standard output
  */
 export async function chooseTargets(inputs: readonly string[], output: string | undefined): Promise<readonly Target[]> {
+  if (output === '' || output === '-') throw new TypeError('an output is a file or a folder: give its path with -o');
   const asFolder = output !== undefined && (inputs.length > 1 || output.endsWith(sep) || (await isFolder(output)));
-  if (asFolder && !(await isFolder(output))) throw notAFolder(output);
+  if (asFolder && !(await isFolder(output))) throw await notAFolder(output);
   const targets: Target[] = [];
   for (const input of inputs) {
     if (output !== undefined) {
       targets.push({ input, output: asFolder ? join(output, outputName(basename(input))) : output });
     } else {
-      targets.push({ input, output: await besideInput(input) });
+      targets.push(await besideInput(input));
     }
   }
   refuseCollisions(targets);
@@ -38,33 +42,39 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-function notAFolder(output: string): AssayError {
-  return new AssayError('SINK_NOT_A_FILE', {
-    message: `${output}: is not a folder, and several inputs need one`,
-    hint: `Make it first: mkdir -p ${output}`,
+async function notAFolder(output: string): Promise<AssayError> {
+  const isThere = await stat(output).then(() => true, () => false);
+  return new AssayError(isThere ? 'SINK_NOT_A_FILE' : 'SINK_NO_FOLDER', {
+    message: `${output}: ${isThere ? 'is no folder' : 'there is no such folder'}`,
+    hint: isThere ? 'Several inputs need a folder: choose another.' : `Make it first: mkdir -p ${shellWord(output)}`,
     context: { path: output },
   });
 }
 
-async function besideInput(input: string): Promise<string> {
+async function besideInput(input: string): Promise<Target> {
   const name = basename(input);
   const resolved = await realpath(input).catch(() => resolve(input));
   if (isInCache(resolve(input)) || isInCache(resolved)) {
-    throw needsOutput(input, 'is inside a download cache, which is not ours to write to');
+    return { input, output: suggestedOutput(input), needsOutput: 'is inside a download cache, which is not ours to write to' };
   }
   if (extname(name).toLowerCase() === '.safetensors') {
-    throw needsOutput(input, 'has a .safetensors name already, so the output needs another');
+    return { input, output: suggestedOutput(input), needsOutput: 'is a checkpoint under a .safetensors name, so the output needs another name' };
   }
   const folder = dirname(input);
   const converted = outputName(name);
-  return folder === '.' && !input.startsWith('.') ? converted : join(folder, converted);
+  return { input, output: folder === '.' && !input.startsWith('.') ? converted : join(folder, converted) };
 }
 
-function needsOutput(input: string, why: string): AssayError {
-  const suggestion = basename(input).replace(/(\.safetensors)?$/i, '-fixed.safetensors');
+function suggestedOutput(input: string): string {
+  const name = basename(input);
+  return extname(name).toLowerCase() === '.safetensors' ? name.replace(/\.safetensors$/i, '-fixed.safetensors') : outputName(name);
+}
+
+/** The error of an input whose output needs a name. */
+export function needsOutput({ input, output, needsOutput: why = '' }: Target): AssayError {
   return new AssayError('CONVERT_NEEDS_OUTPUT', {
     message: `${input}: ${why}`,
-    hint: `Say where: assay convert ${input} -o ${suggestion}`,
+    hint: `Say where: assay convert ${shellWord(input)} -o ${shellWord(output)}`,
     context: { path: input },
   });
 }
@@ -76,7 +86,8 @@ function isInCache(path: string): boolean {
 
 function refuseCollisions(targets: readonly Target[]): void {
   const seen = new Map<string, string>();
-  for (const { input, output } of targets) {
+  for (const { input, output, needsOutput: refused } of targets) {
+    if (refused !== undefined) continue;
     const place = resolve(output);
     const first = seen.get(place);
     if (first !== undefined) {

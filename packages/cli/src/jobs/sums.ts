@@ -102,18 +102,40 @@ function unreadable(path: string, error: unknown): Finding {
 
 async function* expandFolders(paths: readonly string[], findings: Finding[]): AsyncIterable<string> {
   for (const path of paths) {
-    const isFolder = path !== '-' && (await stat(path).then((found) => found.isDirectory(), () => false));
-    if (!isFolder) {
-      yield path;
-      continue;
-    }
-    for await (const entry of openFolder(path).list()) {
-      if (entry.dangling === true) findings.push(finding('SOURCE_NOT_FOUND', 'error', { path: join(path, entry.path) }));
-      else if (entry.kind === 'file' || (entry.kind === 'link' && (await isRegular(join(path, entry.path))))) yield join(path, entry.path);
-    }
+    if (path === '-' || !(await isFolder(path))) yield path;
+    else yield* filesBelow(path, findings);
   }
 }
 
-async function isRegular(path: string): Promise<boolean> {
-  return (await stat(path)).isFile();
+async function* filesBelow(folder: string, findings: Finding[]): AsyncIterable<string> {
+  let found = 0;
+  try {
+    for await (const { path, kind, dangling } of openFolder(folder).list()) {
+      const file = join(folder, path);
+      if (dangling !== true && kind !== 'file' && !(kind === 'link' && (await isRegular(file)))) continue;
+      found += 1;
+      yield file;
+    }
+  } catch (error) {
+    if (!isAssayError(error)) throw error;
+    const { path } = error.context;
+    findings.push(unreadable(typeof path === 'string' ? path : folder, error));
+    return;
+  }
+  if (found === 0) findings.push(finding('SUMS_NO_FILES', 'error', { path: folder }));
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
+/** True also for what cannot be looked at: opening it says why. */
+function isRegular(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => true,
+  );
 }

@@ -1,7 +1,7 @@
 /**
  * Files against what they should be, wired for Node: given digests, checksum files, a reference copy, or structure alone.
  */
-import { Disposer, finding, isAssayError, isOk, type Limits, type OnProgress, type Report } from '@assay/core';
+import { Disposer, finding, isAssayError, isOk, type Finding, type Limits, type OnProgress, type Report } from '@assay/core';
 import { createTaskRunner, nodeHashers, nodeKernels, openFile } from '@assay/node';
 import {
   checkStructure,
@@ -55,46 +55,50 @@ export interface VerificationReport extends Report {
  */
 export async function verify(paths: readonly string[], options: VerifyOptions = {}): Promise<VerificationReport> {
   checkOptions(paths, options);
-  if (options.checksumFile !== undefined && paths.length === 0) {
-    return verifyList(await readChecksumFile(options.checksumFile, options.limits), options);
-  }
+  const list = await expectedList(options);
+  // A list of nothing but standard input is verified as if that was given as the path.
+  const isOfInput = list !== undefined && list.lines.length > 0 && list.lines.every(({ name }) => name === '-');
+  if (list !== undefined && paths.length === 0 && !isOfInput) return verifyList(list, options);
   const files: FileVerification[] = [];
-  for (const expected of await expectations(paths, options)) {
+  for (const wanted of await expectations(paths.length === 0 ? ['-'] : paths, list, options)) {
     options.signal?.throwIfAborted();
-    files.push(...(await verifyOne(expected.path, expected.expectation, options)));
+    files.push(...(await verifyOne(wanted, options)));
   }
-  return reportOf(files);
+  return reportOf(files, list?.findings ?? [], options);
 }
 
-function checkOptions(paths: readonly string[], { digests = {}, checksumFile, against }: VerifyOptions): void {
+function checkOptions(paths: readonly string[], { digests = {}, checksumFile, against, structure = false }: VerifyOptions): void {
   const given = Object.values(digests).some((digest) => digest !== undefined);
   const origins = [given, checksumFile !== undefined, against !== undefined].filter(Boolean).length;
   if (origins > 1) throw new TypeError('give digests, a checksum file or --against, one of them');
   if (given && paths.length !== 1) throw new TypeError('a digest is of one file: give one path');
   if (paths.length === 0 && checksumFile === undefined) throw new TypeError('give a path, or a checksum file with -c');
+  const fromInput = [...paths, checksumFile, against].filter((path) => path === '-').length;
+  if (fromInput > 1) throw new TypeError('standard input can be read only once');
+  if (structure && paths.includes('-')) throw new TypeError('--structure needs a file: standard input can be read only once');
 }
 
 interface Wanted {
   readonly path: string;
   readonly expectation: Expectation | undefined;
+  /** The checksum file that does not list it. */
+  readonly unlistedIn?: string;
 }
 
-async function expectations(paths: readonly string[], options: VerifyOptions): Promise<readonly Wanted[]> {
-  const { digests, checksumFile, against, limits } = options;
+/** The checksum file among the options: `against` may be one, or another copy. */
+async function expectedList({ checksumFile, against, limits }: VerifyOptions): Promise<ChecksumFile | undefined> {
+  if (checksumFile !== undefined) return readChecksumFile(checksumFile, limits);
+  return against === undefined || against === '-' ? undefined : readChecksumFile(against, limits, { orNothing: true });
+}
+
+async function expectations(paths: readonly string[], list: ChecksumFile | undefined, options: VerifyOptions): Promise<readonly Wanted[]> {
+  const { digests, against } = options;
   if (digests !== undefined && Object.values(digests).some((digest) => digest !== undefined)) {
     return paths.map((path) => ({ path, expectation: createExpectation(digests, { origin: 'the command line' }) }));
   }
-  const named = checksumFile ?? against;
-  if (named === undefined) return paths.map((path) => ({ path, expectation: undefined }));
-  const list = checksumFile !== undefined ? await readChecksumFile(named, limits) : await tryChecksumFile(named, options);
-  if (list !== undefined) return paths.map((path) => ({ path, expectation: expectationsFor(list, path) }));
-  const reference = await referenceCopy(named, options);
+  if (list !== undefined) return paths.map((path) => ({ path, expectation: expectationsFor(list, path), unlistedIn: list.name }));
+  const reference = against === undefined ? undefined : await referenceCopy(against, options);
   return paths.map((path) => ({ path, expectation: reference }));
-}
-
-async function tryChecksumFile(path: string, { limits }: VerifyOptions): Promise<ChecksumFile | undefined> {
-  const list = await readChecksumFile(path, limits, { orNothing: true });
-  return list !== undefined && list.lines.length > 0 ? list : undefined;
 }
 
 async function verifyList(list: ChecksumFile, options: VerifyOptions): Promise<VerificationReport> {
@@ -109,7 +113,7 @@ async function verifyList(list: ChecksumFile, options: VerifyOptions): Promise<V
   });
 }
 
-async function verifyOne(path: string, expectation: Expectation | undefined, options: VerifyOptions): Promise<FileVerification[]> {
+async function verifyOne({ path, expectation, unlistedIn }: Wanted, options: VerifyOptions): Promise<FileVerification[]> {
   if (path === '-') return [await verifyStandardInput(expectation, options)];
   await using owned = new Disposer();
   const expected = expectation ?? createExpectation({}, { origin: 'nowhere' });
@@ -117,7 +121,7 @@ async function verifyOne(path: string, expectation: Expectation | undefined, opt
     const source = owned.use(await openFile(path));
     const needsStructure = options.structure === true || expectation === undefined;
     const structure = needsStructure ? await proveStructure(source, options) : undefined;
-    if (expectation === undefined && structure !== undefined) return [unverified(path, source.size, expected, structure, options)];
+    if (expectation === undefined && structure !== undefined) return [unverified({ name: path, byteLength: source.size, expected }, structure, { ...options, unlistedIn })];
     const tasks = owned.use(createTaskRunner({ threads: 1 }));
     const { files } = await verifyFiles([{ source, name: path, expected }], { ...common(options), tasks });
     return files.map((file) => (structure === undefined ? file : withStructure(file, structure)));
@@ -140,17 +144,15 @@ function proveStructure(source: Awaited<ReturnType<typeof openFile>>, options: V
 }
 
 function unverified(
-  name: string,
-  byteLength: number,
-  expected: Expectation,
+  file: Pick<VerifiedFile, 'name' | 'byteLength' | 'expected'>,
   structure: StructureReport,
-  { structure: enough = false }: VerifyOptions,
+  { structure: enough = false, unlistedIn }: VerifyOptions & { readonly unlistedIn: string | undefined },
 ): FileVerification {
   // A file that is broken in itself needs no word about what it could not be compared with.
-  const nothing = finding('VERIFY_NO_EXPECTATION', enough ? 'info' : 'error', { path: name });
+  const nothing = finding('VERIFY_NO_EXPECTATION', enough ? 'info' : 'error', { path: file.name }, unlistedIn === undefined ? {} : { unlistedIn });
   const findings = structure.ok ? [...structure.findings, nothing] : structure.findings;
   const status = structure.ok ? (enough ? 'ok' : 'unverified') : 'mismatch';
-  return { name, status, byteLength, digests: new Map(), expected, findings, structure };
+  return { ...file, status, digests: new Map(), findings, structure };
 }
 
 function withStructure(file: VerifiedFile, structure: StructureReport): FileVerification {
@@ -158,8 +160,9 @@ function withStructure(file: VerifiedFile, structure: StructureReport): FileVeri
   return { ...file, status, findings: [...file.findings, ...structure.findings], structure };
 }
 
-function reportOf(files: readonly FileVerification[]): VerificationReport {
-  const findings = files.flatMap((file) => file.findings);
+function reportOf(files: readonly FileVerification[], ofList: readonly Finding[], { strict = false }: VerifyOptions): VerificationReport {
+  const before = ofList.map((one): Finding => (strict && one.code === 'CHECKSUM_LINES_MALFORMED' ? { ...one, severity: 'error' } : one));
+  const findings = [...before, ...files.flatMap((file) => file.findings)];
   return { ok: isOk(findings), complete: files.every(({ status }) => status !== 'unreadable'), findings, files };
 }
 

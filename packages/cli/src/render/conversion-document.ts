@@ -3,8 +3,11 @@
  */
 import { isOk, type AssayError, type Finding } from '@assay/core';
 import { describePlan } from '@assay/convert';
+import { exitCodeOfError, exitCodes } from '../exit-code.ts';
 import type { FileConversion } from '../jobs/convert.ts';
+import { errorFindings } from '../jobs/error-findings.ts';
 import type { Target } from '../jobs/output-path.ts';
+import { describeError } from './error-document.ts';
 
 /** What came of one input: a conversion, or the error that ended it. */
 export interface ConversionOutcome {
@@ -22,7 +25,7 @@ export function conversionDocument(outcomes: readonly ConversionOutcome[]): obje
   return {
     schema: 'assay.convert/1',
     ok: isOk(findings) && outcomes.every(({ error }) => error === undefined),
-    complete: outcomes.every(({ error }) => error === undefined),
+    complete: outcomes.every(({ error }) => error === undefined || exitCodeOfError(error) === exitCodes.wrongInput),
     findings,
     files,
     ...(plan === undefined ? {} : { plan }),
@@ -31,9 +34,7 @@ export function conversionDocument(outcomes: readonly ConversionOutcome[]): obje
 
 function findingsOf({ target, conversion, error }: ConversionOutcome): readonly Finding[] {
   if (conversion !== undefined) return conversion.report?.findings ?? [...conversion.plan.findings, ...refused(conversion)];
-  if (error === undefined) return [];
-  if (error.findings.length > 0) return error.findings;
-  return [{ code: error.code, severity: 'error', subject: { path: target.input }, args: error.context }];
+  return error === undefined ? [] : errorFindings(error, target.input);
 }
 
 function refused({ plan }: FileConversion): readonly Finding[] {
@@ -41,17 +42,17 @@ function refused({ plan }: FileConversion): readonly Finding[] {
 }
 
 function describeOutcome({ target, conversion, error }: ConversionOutcome): object {
-  if (error !== undefined) {
-    const { code, message, hint, context } = error;
-    return { ...target, ok: false, error: { code, message, hint, context } };
-  }
+  const { input, output } = target;
+  if (error !== undefined) return { input, output, ok: false, error: describeError(error) };
   const { facts, inputByteLength, plan, report } = conversion ?? {};
   return {
-    ...target,
+    input,
+    output,
     ok: report?.ok ?? plan?.ok,
     facts,
     inputByteLength,
     written: report !== undefined,
+    outputExists: conversion?.outputExists,
     byteLength: plan?.output.byteLength,
     tensors: plan?.output.tensors.length,
     digests: report?.digests,

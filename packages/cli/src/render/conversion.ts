@@ -7,7 +7,7 @@ import type { FileConversion } from '../jobs/convert.ts';
 import { renderContainer } from './container.ts';
 import { escapeName } from './escape.ts';
 import { leftOutLine, remarkable, renderFindings } from './finding.ts';
-import { formatBytes, formatShape, plural, shortDigest } from './numbers.ts';
+import { formatBytes, formatCount, formatShape, plural, shortDigest } from './numbers.ts';
 
 const SHOWN = 6;
 
@@ -18,20 +18,22 @@ export function renderConversion(conversion: FileConversion, console: Console): 
   const names = plural(plan.output.tensors.length + plan.aliases.length, 'tensor');
   const before = `${escapeName(input)}   ${container}, ${names}, ${formatBytes(inputByteLength)}`;
   const findings = renderFindings(report?.findings ?? plan.findings, { shown: SHOWN, indent: '  ', console });
-  if (report === undefined) return [before, ...renderPlan(output, plan, console), ...findings];
+  if (report === undefined) return [before, ...renderPlan(conversion, console), ...findings];
   const digest = report.digests.get('sha256');
   const proof = digest === undefined ? '' : `, sha256 ${shortDigest(digest)}`;
   const after = `${escapeName(output)}   ${formatBytes(report.byteLength)}, ${plural(report.tensors, 'tensor')}${proof}`;
   return [before, after, ...aliasLines(plan), ...leftOutLines(plan, '(--dry-run lists them)'), ...findings];
 }
 
-function renderPlan(output: string, plan: ConversionPlan, console: Console): readonly string[] {
+function renderPlan({ output, outputExists = false, plan }: FileConversion, console: Console): readonly string[] {
   const { byteLength, tensors } = plan.output;
+  const verb = plan.ok ? 'would write' : console.paint('bad', 'would not write');
+  const there = outputExists ? '   (is there already: --force replaces it)' : '';
   const width = Math.max(5, ...tensors.map(({ shape }) => formatShape(shape).length));
   const lines = tensors.map(({ dtype, shape, name }) => `  ${dtype.padEnd(6)} ${formatShape(shape).padEnd(width)}  ${escapeName(name)}`);
   const refused = plan.leftOut.filter(({ severity }) => severity === 'error');
   return [
-    `would write ${escapeName(output)}   ${formatBytes(byteLength)}, ${plural(tensors.length, 'tensor')}`,
+    `${verb} ${escapeName(output)}   ${formatBytes(byteLength)}, ${plural(tensors.length, 'tensor')}${there}`,
     ...lines,
     ...aliasLines(plan, plan.aliases.length),
     ...plan.leftOut.filter(({ severity }) => severity !== 'error').map((one) => `  left out: ${leftOutLine([one])}${kindOf(one.args)}`),
@@ -49,7 +51,7 @@ function aliasLines({ aliases }: ConversionPlan, shown = SHOWN): readonly string
     .slice(0, shown)
     .map(({ name, keptAs }) => `  ${escapeName(name)} is ${escapeName(keptAs)}: stored once, recorded as an alias`);
   const rest = aliases.length - lines.length;
-  return rest > 0 ? [...lines, `  … ${plural(rest, 'more alias').replace('aliass', 'aliases')}   (--json has them all)`] : lines;
+  return rest > 0 ? [...lines, `  … ${formatCount(rest)} more names of stored tensors   (--json has them all)`] : lines;
 }
 
 function leftOutLines({ leftOut }: ConversionPlan, more: string): readonly string[] {

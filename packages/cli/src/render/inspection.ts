@@ -6,7 +6,7 @@ import type { Console } from '../console.ts';
 import type { InspectReport } from '../jobs/inspect.ts';
 import { escapeName } from './escape.ts';
 import { leftOutLine, remarkable, renderFindings } from './finding.ts';
-import { formatBytes, formatShape, plural } from './numbers.ts';
+import { formatBytes, formatCount, formatShape, plural } from './numbers.ts';
 import { renderContainer } from './container.ts';
 
 const SHOWN = 20;
@@ -23,7 +23,7 @@ export function renderInspection(report: InspectReport, console: Console, { all 
     `${escapeName(report.path)}   ${head}`,
     ...metadataLines(report.metadata, console),
     ...tensorTable(tensors, all ? tensors.length : SHOWN, console),
-    ...leftOutLines(report.leftOut),
+    ...leftOutLines(report.leftOut, console),
     ...renderFindings(report.findings, { shown: SHOWN, indent: '  ', console }),
     ...verdict(report),
   ];
@@ -46,16 +46,16 @@ function tensorTable(tensors: readonly TensorInfo[], shown: number, console: Con
   return [
     console.paint('dim', line(['DTYPE', 'SHAPE', 'NAME'])),
     ...rows.map(line),
-    ...(rest > 0 ? [`  … ${plural(rest, 'more tensor').replace('more tensors', 'more')}   (--all lists them)`] : []),
+    ...(rest > 0 ? [`  … ${formatCount(rest)} more   (--all lists them)`] : []),
   ];
 }
 
-function leftOutLines(leftOut: readonly Finding[]): readonly string[] {
+function leftOutLines(leftOut: readonly Finding[], console: Console): readonly string[] {
   const notWeights = remarkable(leftOut).filter(({ severity }) => severity !== 'error');
   const refused = leftOut.filter(({ severity }) => severity === 'error');
   return [
     ...(notWeights.length > 0 ? [`  beside them: ${leftOutLine(notWeights, SHOWN)}`] : []),
-    ...renderFindings(refused, { shown: SHOWN, indent: '  ' }),
+    ...renderFindings(refused, { shown: SHOWN, indent: '  ', console, label: 'cannot be converted' }),
   ];
 }
 

@@ -1,10 +1,11 @@
 /**
  * What to do about a finding: one action, by code or by the group it belongs to.
  */
-import type { Code, Finding } from '@assay/core';
+import { dirname } from 'node:path';
+import { isDigestAlgorithm, shellWord, type AssayError, type Code, type Facts, type Finding } from '@assay/core';
 
 const DAMAGED = 'The file was changed or cut on its way. Download or copy it again.';
-const NOT_PLAIN = 'Save these weights anew as plain dense tensors, or choose others with --select.';
+const NOT_PLAIN = 'Save these weights anew in PyTorch as plain dense tensors, or leave this one out there.';
 const HOSTILE = 'No ordinary writer makes such a file. Do not load it; get it from its publisher again.';
 const WRITER = 'Ask its publisher for a file written by the safetensors library, or write it anew.';
 
@@ -29,7 +30,7 @@ const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
   ['IO_NO_MEMORY_MAP', 'Read without maps: --reader pread'],
   ['IO_PERMISSION', 'Check who owns the file and its folder.'],
   ['LIMIT_EXCEEDED', 'Weights do not need this much. In the library, limits can be raised for files that you trust.'],
-  ['SINK_EXISTS', 'Choose another name, or replace it with --force.'],
+  ['SINK_EXISTS', 'Choose another name with -o, or replace it with --force.'],
   ['SINK_FILE_TOO_LARGE', 'Write to a disk whose file system takes larger files, or raise the limit (ulimit -f).'],
   ['SINK_IS_INPUT', 'Choose another output.'],
   ['SINK_NO_FOLDER', 'Make the folder first: mkdir -p FOLDER'],
@@ -37,9 +38,15 @@ const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
   ['SINK_NOT_A_FILE', 'Choose another output.'],
   ['SIZE_MISMATCH', 'Download it again.'],
   ['SOURCE_CHANGED', 'Wait until nothing writes to it, then try again.'],
-  ['SOURCE_NOT_A_FILE', 'Name the files inside.'],
+  ['SOURCE_NOT_A_FILE', 'Give the path of a regular file.'],
   ['SOURCE_NOT_FOUND', 'Check the name.'],
   ['SOURCE_SHORT_READ', 'Wait until nothing writes to it, then try again.'],
+  ['TORCH_DTYPE_UNSUPPORTED', 'In PyTorch, give it a dtype that safetensors has (tensor.to(...) or tensor.view(...)), and save the checkpoint anew.'],
+  ['TORCH_TENSOR_META', 'Save the checkpoint again after its weights were loaded.'],
+  ['TORCH_TENSOR_NESTED', 'In PyTorch: torch.nested.to_padded_tensor(tensor, 0.0), then save the checkpoint anew.'],
+  ['TORCH_TENSOR_NUMPY', 'In PyTorch: tensor.cpu(), then save the checkpoint anew.'],
+  ['TORCH_TENSOR_QUANTIZED', 'In PyTorch: tensor.dequantize(), then save the checkpoint anew.'],
+  ['TORCH_TENSOR_SPARSE', 'In PyTorch: tensor.to_dense(), then save the checkpoint anew.'],
   ['VERIFY_NO_EXPECTATION', 'Give what it should be: --sha256, -c SHA256SUMS or --against FILE. --structure proves its form alone.'],
   ['WORKER_DIED', 'Was the machine out of memory? Try again with --threads 1.'],
 ]);
@@ -66,6 +73,7 @@ const byGroup: readonly (readonly [string, string])[] = [
   ['CHECKSUM_', 'Write the list anew: assay sums FILES > SHA256SUMS'],
   ['CONVERT_CRC', DAMAGED],
   ['CONVERT_', 'See the plan: assay convert FILE --dry-run'],
+  ['SUMS_', 'Name files, or a folder that has some.'],
   ['VERIFY_', 'Name at least one file that is there.'],
   ['FORMAT_', 'Check that this is the file that you meant, then download it again.'],
 ];
@@ -76,4 +84,28 @@ export function remedyFor({ code, severity }: Pick<Finding, 'code' | 'severity'>
   const exact = byCode.get(code);
   if (exact !== undefined || severity === 'warning') return exact;
   return byGroup.find(([prefix]) => code.startsWith(prefix))?.[1];
+}
+
+/** Codes whose action on the command line is another than in the library. */
+const commandLine: ReadonlySet<Code> = new Set<Code>(['CONVERT_ALIAS_REFUSED', 'DIGEST_OTHER_ALGORITHM', 'LIMIT_EXCEEDED', 'SINK_EXISTS']);
+
+/** The action for an error: its own, where it works on the command line. */
+export function actionFor({ code, hint, context, findings }: AssayError): string | undefined {
+  if (code === 'DIGEST_OTHER_ALGORITHM') return otherAlgorithm(context['candidates']) ?? hint;
+  if (code === 'SINK_NO_FOLDER') return noFolder(context);
+  const refusedTensor = findings.some((one) => one.code === code && byCode.has(code) && code.startsWith('TORCH_'));
+  return hint === undefined || refusedTensor || commandLine.has(code) ? remedyFor({ code, severity: 'error' }) : hint;
+}
+
+function noFolder({ path, system }: Facts): string | undefined {
+  if (system === 'ENOTDIR') return 'A part of its path is a file: choose another folder.';
+  return typeof path === 'string' ? `Make it first: mkdir -p ${shellWord(dirname(path))}` : undefined;
+}
+
+/** The option of the first algorithm that has one, or the command that computes it. */
+function otherAlgorithm(candidates: unknown): string | undefined {
+  const names = (Array.isArray(candidates) ? candidates : []).filter((name): name is string => typeof name === 'string' && isDigestAlgorithm(name));
+  const option = names.find((name) => name === 'sha256' || name === 'md5');
+  if (option !== undefined) return `Give it as --${option}.`;
+  return names.length === 0 ? undefined : `Compare it with what this prints: ${names.map((name) => `assay sums FILE --algorithm ${name}`).join(', or: ')}`;
 }

@@ -1,13 +1,14 @@
 /**
  * What `assay verify` prints.
  */
-import { blameOf, type Finding } from '@assay/core';
+import { blameOf, type Fact, type Finding } from '@assay/core';
+import { refusalWords, type DetectedKind, type Refusal } from '@assay/formats';
 import type { Console, Tone } from '../console.ts';
 import type { FileVerification, VerificationReport } from '../jobs/verify.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { escapeName } from './escape.ts';
 import { renderFindings } from './finding.ts';
-import { shortDigest } from './numbers.ts';
+import { formatBytes, shortDigest } from './numbers.ts';
 import { remedyFor } from './remedies.ts';
 
 const verdicts: Readonly<Record<FileVerification['status'], readonly [Tone, string]>> = {
@@ -19,47 +20,73 @@ const verdicts: Readonly<Record<FileVerification['status'], readonly [Tone, stri
 };
 const SHOWN = 10;
 
-/** The lines for stdout: a line a file, why, then the sum. */
+/** The lines for stdout: a line a file, why, then the sum. With `quiet` only of files that are not ok. */
 export function renderVerification(report: VerificationReport, console: Console): readonly string[] {
-  const width = Math.min(48, Math.max(0, ...report.files.map(({ name }) => escapeName(name).length)));
-  const lines = report.files.flatMap((file) => fileLines(file, width, console));
+  const files = console.quiet ? report.files.filter(({ status }) => status !== 'ok') : report.files;
+  const width = Math.min(48, Math.max(0, ...files.map(({ name }) => escapeName(name).length)));
+  const lines = files.flatMap((file) => fileLines(file, width, console));
   const own = new Set(report.files.flatMap(({ findings }) => findings));
-  const rest = report.findings.filter((one) => !own.has(one));
-  return [...lines, ...renderFindings(rest, { shown: SHOWN, console }), ...sumLine(report)];
+  const rest = report.findings.filter((one) => !own.has(one) && !(console.quiet && one.severity !== 'error'));
+  return [...lines, ...renderFindings(rest, { shown: SHOWN, console }), ...(console.quiet ? [] : sumLine(report))];
 }
 
 function fileLines(file: FileVerification, width: number, console: Console): readonly string[] {
-  const [tone, word] = verdictOf(file);
-  const head = `${escapeName(file.name).padEnd(width)}   ${console.paint(tone, word.padEnd(10))}  ${reason(file)}`;
-  const inHead = inHeadLine(file);
-  const rest = file.findings.filter((one) => one !== inHead && (one.severity !== 'info' || file.status === 'mismatch'));
-  // What a wrong file really is tells better what to do than that it is wrong.
-  const explained = rest.find(({ code }) => code.startsWith('FORMAT_')) ?? (rest.length === 0 ? inHead : undefined);
-  const remedy = explained === undefined || explained.severity === 'error' && explained !== inHead ? undefined : remedyFor({ ...explained, severity: 'error' });
+  const other = otherThing(file);
+  const [tone, word] = other !== undefined && file.status === 'mismatch' ? (['bad', 'NOT WEIGHTS'] as const) : verdicts[file.status];
+  const head = `${escapeName(file.name).padEnd(width)}   ${console.paint(tone, word.padEnd(10))}  ${reason(file, other)}`.trimEnd();
+  const inHead = file.findings.find((one) => isInHead(one) || (other !== undefined && one === other.finding && digestOf(file) === ''));
+  const rest = file.findings.filter((one) => one !== inHead && one !== other?.finding && (one.severity !== 'info' || file.status === 'mismatch'));
+  const told = inHead === undefined || rest.some(({ severity }) => severity === 'error');
+  const action = other?.hint ?? (told ? undefined : remedyFor({ ...inHead, severity: 'error' }));
   return [
-    head.trimEnd(),
+    head,
+    ...(other === undefined || digestOf(file) === '' ? [] : [`  it is ${whatItIs(file, other)}`]),
     ...renderFindings(rest, { shown: SHOWN, indent: '  ', console }),
-    ...(remedy === undefined ? [] : [`  ${remedy}`]),
+    ...(action === undefined ? [] : [`  ${escapeName(action)}`]),
   ];
 }
 
 /** What the file's own line says already: the first digest that differs, or that there is nothing to compare with. */
-function inHeadLine({ findings }: FileVerification): Finding | undefined {
-  return findings.find(({ code, severity }) => code === 'DIGEST_MISMATCH' || (code === 'VERIFY_NO_EXPECTATION' && severity === 'error'));
+function isInHead({ code, severity }: Finding): boolean {
+  return code === 'DIGEST_MISMATCH' || (code === 'VERIFY_NO_EXPECTATION' && severity === 'error');
 }
 
-function verdictOf(file: FileVerification): readonly [Tone, string] {
-  const notWeights = file.status === 'mismatch' && file.findings.some(({ code }) => code.startsWith('FORMAT_') && blameOf(code) === 'input');
-  return notWeights ? ['bad', 'NOT WEIGHTS'] : verdicts[file.status];
+interface OtherThing extends Refusal {
+  readonly finding: Finding;
 }
 
-function reason({ status, expected, digests, structure }: FileVerification): string {
-  const [first] = expected.digests;
-  if (first === undefined) return structure?.ok === true ? 'its structure is whole; nothing to compare its content with' : '';
-  const [algorithm, wanted] = first;
+/** What a wrong file really is tells better what to do than that it is wrong. */
+function otherThing({ name, findings }: FileVerification): OtherThing | undefined {
+  const telling = findings.find(({ code, args }) => code.startsWith('FORMAT_') && blameOf(code) === 'input' && typeof args['found'] === 'string');
+  if (telling === undefined) return undefined;
+  const words = refusalWords({ kind: telling.args['found'] as DetectedKind, facts: telling.args }, name);
+  return words === undefined ? undefined : { ...words, finding: telling };
+}
+
+function whatItIs({ byteLength }: FileVerification, { is, finding: { args } }: OtherThing): string {
+  const size: Fact | undefined = args['size'];
+  const words = typeof size === 'number' ? is.replace(`${size} bytes`, formatBytes(size)) : is;
+  return byteLength === undefined || byteLength === 0 ? escapeName(words) : `${formatBytes(byteLength)}, ${escapeName(words)}`;
+}
+
+function reason(file: FileVerification, other: OtherThing | undefined): string {
+  const { status, expected, digests, structure } = file;
+  if (expected.digests.size === 0) {
+    if (other !== undefined) return whatItIs(file, other);
+    const list = file.findings.find(({ code }) => code === 'VERIFY_NO_EXPECTATION')?.args['unlistedIn'];
+    const nothing = typeof list === 'string' ? `not listed in ${escapeName(list)}` : 'nothing to compare its content with';
+    return structure?.ok === true ? `its structure is whole; ${nothing}` : '';
+  }
   if (status === 'ok') return `${[...expected.digests.keys()].join(', ')}, from ${escapeName(expected.origin)}`;
-  const found = digests.get(algorithm);
-  return found === undefined ? '' : `${algorithm} ${found.length > 40 ? shortDigest(found) : found} expected ${shortDigest(wanted)}`;
+  return digests.size === 0 && other !== undefined ? whatItIs(file, other) : digestOf(file);
+}
+
+/** The digest that differs and the one that was expected; empty where none was computed. */
+function digestOf({ expected, digests }: FileVerification): string {
+  const wrong = [...expected.digests].find(([algorithm, wanted]) => digests.get(algorithm)?.toLowerCase() !== wanted.toLowerCase());
+  const found = wrong === undefined ? undefined : digests.get(wrong[0]);
+  if (wrong === undefined || found === undefined) return '';
+  return `${wrong[0]} ${shortDigest(found)} expected ${shortDigest(wrong[1])}`;
 }
 
 function sumLine(report: VerificationReport): readonly string[] {

@@ -107,13 +107,18 @@ function knownKey(root: PickleValue, tree: Tree): readonly SelectedStep[] {
   return [];
 }
 
+/** A message is to be read; the context has more of them. */
+const KEYS_SHOWN = 12;
+
 function selected(root: PickleValue, select: string, where: Subject): readonly SelectedStep[] {
   const steps = findPath(root, select);
   if (steps !== undefined) return steps;
   const available = selectableKeys(root, 50);
+  const shown = available.slice(0, KEYS_SHOWN).map((key) => JSON.stringify(key)).join(', ');
+  const more = available.length > KEYS_SHOWN ? ', and more' : '';
   throw new AssayError('TORCH_SELECT_NOT_FOUND', {
     message: `${placeName(where)}: there is no ${JSON.stringify(select)}`,
-    hint: available.length === 0 ? 'The checkpoint has no keys to select.' : `Its keys are: ${available.map((key) => JSON.stringify(key)).join(', ')}.`,
+    hint: available.length === 0 ? 'The checkpoint has no keys to select.' : `Its keys are: ${shown}${more}.`,
     context: { select, available },
   });
 }
@@ -132,7 +137,7 @@ function noTensors(weights: PickleValue, path: string, where: Subject, leftOut: 
   else for (const [key, value] of entriesOf(weights) ?? []) leftOut.value(path === '' ? showKey(key) : `${path}.${showKey(key)}`, value);
   const isObject = typeof weights === 'object' && weights !== null && weights.kind === 'call' && !isMapping(weights);
   const code: Code = isObject ? 'TORCH_OBJECT_NOT_WEIGHTS' : 'TORCH_NO_TENSORS';
-  const context = { found: isObject ? (className(weights) ?? 'an object') : kindOf(weights), expected: 'a map of names to tensors', select: path };
+  const context = { found: isObject ? (className(weights) ?? 'an object') : kindOf(weights), expected: 'a map of names to tensors', ...(path === '' ? {} : { select: path }) };
   return new AssayError(code, {
     message: isObject ? `${placeName(where)}: is an object of class ${context.found}, not a map of tensors` : `${placeName(where)}: holds no tensors`,
     hint: isObject

@@ -60,7 +60,7 @@ export function parseChecksumLine(text: string, dialect: LineDialect): ParsedLin
 /** `SHA256 (name) = hex`, and OpenSSL's `SHA256(name)= hex`; `undefined` where no tag starts. */
 function parseTagged(text: string, start: number, dialect: LineDialect): ParsedLine | RefusedLine | undefined {
   const open = text.indexOf('(', start);
-  // The longest tag and its blank are 9 characters: a later parenthesis belongs to a name.
+  // The longest tags and their blank are 9 characters: a later parenthesis belongs to a name.
   if (open === -1 || open - start > 9) return undefined;
   const word = text.slice(start, open);
   const algorithm = tags.get(word.endsWith(' ') ? word.slice(0, -1) : word);
@@ -109,10 +109,7 @@ function untaggedOf(digest: string): DigestAlgorithm | undefined {
 
 /** OpenSSL 3 writes `SHA2-256(name)= hex`. */
 const tags: ReadonlyMap<string, DigestAlgorithm> = new Map([
-  ...digestAlgorithms.flatMap((algorithm): [string, DigestAlgorithm][] => {
-    const { tag } = digestFacts(algorithm);
-    return tag === undefined ? [] : [[tag, algorithm]];
-  }),
+  ...digestAlgorithms.map((algorithm): [string, DigestAlgorithm] => [digestFacts(algorithm).tag, algorithm]),
   ['SHA2-256', 'sha256'],
 ]);
 

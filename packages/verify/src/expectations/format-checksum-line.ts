@@ -15,7 +15,7 @@ export interface ChecksumEntry {
 /**
  * One line, without its line end: `<hex>  <name>`, or with `tag` `SHA256 (<name>) = <hex>`.
  * A backslash before the line says that backslash, line feed and carriage return are escaped in the name.
- * @throws {TypeError} for a name that no checksum file can hold (empty, NUL, lone surrogate) or an algorithm without a tag
+ * @throws {TypeError} for a name that no checksum file can hold (empty, NUL, lone surrogate)
  * @throws {AssayError} as `parseDigest`
  */
 export function formatChecksumLine(entry: ChecksumEntry, options: { readonly tag?: boolean } = {}): string {
@@ -27,7 +27,5 @@ export function formatChecksumLine(entry: ChecksumEntry, options: { readonly tag
   const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   const mark = escaped === name ? '' : '\\';
   if (options.tag !== true) return `${mark}${digest}  ${escaped}`;
-  const { tag } = digestFacts(algorithm);
-  if (tag === undefined) throw new TypeError(`${algorithm} has no tag`);
-  return `${mark}${tag} (${escaped}) = ${digest}`;
+  return `${mark}${digestFacts(algorithm).tag} (${escaped}) = ${digest}`;
 }

@@ -1,0 +1,116 @@
+/**
+ * The facts of a finding in words: found and expected first, then the rest.
+ */
+import { type Code, type Fact, type Finding } from '@assay/core';
+import { kindWords } from './container.ts';
+import { escapeName } from './escape.ts';
+import { formatCount, plural, shortDigest } from './numbers.ts';
+
+/** At most this many facts: the rest is in `--json`. */
+const MOST = 5;
+
+/** The facts that a person wants to see, without brackets; `''` where there are none. */
+export function factWords({ code, args }: Pick<Finding, 'code' | 'args'>): string {
+  const words: string[] = [];
+  for (const name of ['found', 'expected']) {
+    const fact = args[name];
+    if (fact !== undefined && !isUnshown(code, name)) words.push(`${name} ${factText(code, fact)}${unitOf(code, fact)}`);
+  }
+  for (const [name, fact] of Object.entries(args)) {
+    if (name === 'found' || name === 'expected' || isUnshown(code, name) || saysNothing(fact)) continue;
+    words.push(phrases.get(name)?.(fact, code) ?? (fact === true ? nameWords(name) : `${nameWords(name)} ${factText(code, fact)}`));
+  }
+  return words.slice(0, MOST).join(', ');
+}
+
+function saysNothing(fact: Fact): boolean {
+  return fact === null || fact === false || fact === '' || fact === 0 || (Array.isArray(fact) && fact.length === 0);
+}
+
+// Shown elsewhere in the sentence, or for programs only.
+const UNSHOWN: ReadonlySet<string> = new Set(['specification', 'reference', 'origin', 'offset', 'start', 'end', 'path', 'tensor', 'tensorCount', 'member']);
+
+// What the sentence of a code says already.
+const saidAlready: readonly (readonly [prefix: string, names: readonly string[]])[] = [
+  ['TORCH_TENSOR_', ['function']],
+  ['TORCH_NAME', ['found', 'expected']],
+  ['SOURCE_NOT_FOUND', ['system']],
+  ['SOURCE_CHANGED', ['before', 'after']],
+  ['CHECKSUM_LINES_MALFORMED', ['count']],
+  ['CHECKSUM_CONFLICT', ['name']],
+  ['CONVERT_NOTHING_TO_DO', ['format']],
+  ['CONVERT_NO_TENSORS', ['leftOut']],
+  ['FORMAT_EMPTY', ['found', 'expected', 'byteLength']],
+  ['FORMAT_ZEROS', ['found', 'expected', 'wholeFileRead', 'bytesLookedAt']],
+];
+
+function isUnshown(code: Code, name: string): boolean {
+  return UNSHOWN.has(name) || saidAlready.some(([prefix, names]) => code.startsWith(prefix) && names.includes(name));
+}
+
+/** Facts whose names are no words. */
+const phrases: ReadonlyMap<string, (fact: Fact, code: Code) => string | undefined> = new Map<string, (fact: Fact, code: Code) => string | undefined>([
+  ['byteLength', (fact) => counted(fact, 'byte')],
+  ['storageByteLength', (fact) => (typeof fact === 'number' ? `of ${plural(fact, 'byte')} that are stored` : undefined)],
+  ['bytes', (fact) => counted(fact, 'byte')],
+  ['missing', (fact) => (typeof fact === 'number' ? `${plural(fact, 'byte')} missing` : undefined)],
+  ['extra', (fact) => (typeof fact === 'number' ? `${plural(fact, 'byte')} too many` : undefined)],
+  ['whole', (fact) => (typeof fact === 'number' ? `${plural(fact, 'tensor')} before it whole` : undefined)],
+  ['cut', (fact) => (typeof fact === 'number' ? `${plural(fact, 'tensor')} cut` : undefined)],
+  ['declared', (fact, code) => `a header of ${factText(code, fact)} bytes stated`],
+  ['members', (fact) => counted(fact, 'member')],
+  ['tensors', (fact, code) => (Array.isArray(fact) ? `in ${listText(code, fact)}` : counted(fact, 'tensor'))],
+  ['files', (fact) => counted(fact, 'file')],
+  ['count', (fact) => (typeof fact === 'number' ? `${formatCount(fact)} of them` : undefined)],
+  ['malformed', (fact) => counted(fact, 'malformed line')],
+  ['zeros', () => 'its bytes are zeros'],
+  ['zerosAtEnd', (fact) => (typeof fact === 'number' ? `${plural(fact, 'zero')} at the end` : undefined)],
+  ['digests', (fact) => (Array.isArray(fact) ? `digests ${fact.map((one: Fact) => shortDigest(String(one))).join(' and ')}` : undefined)],
+  ['lines', (fact) => (Array.isArray(fact) ? linesText(fact) : undefined)],
+]);
+
+function counted(fact: Fact, noun: string): string | undefined {
+  return typeof fact === 'number' ? plural(fact, noun) : undefined;
+}
+
+/** `line 4 (no digest), line 9 (bad escape)`, or of bare numbers `lines 1, 2`. */
+function linesText(lines: readonly Fact[]): string {
+  const shown = lines.slice(0, 6).map((one) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return String(one);
+    const { line, reason } = one as { readonly line?: Fact; readonly reason?: Fact };
+    return `line ${String(line)}${typeof reason === 'string' ? ` (${reason.replaceAll('-', ' ')})` : ''}`;
+  });
+  const bare = lines.every((one) => typeof one === 'number');
+  return `${bare ? 'lines ' : ''}${shown.join(', ')}${lines.length > shown.length ? `, and ${formatCount(lines.length - shown.length)} more` : ''}`;
+}
+
+function unitOf(code: Code, fact: Fact): string {
+  return typeof fact === 'number' && (code === 'SIZE_MISMATCH' || code === 'TORCH_STORAGE_SIZE_MISMATCH') ? (fact === 1 ? ' byte' : ' bytes') : '';
+}
+
+function nameWords(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function factText(code: Code, fact: Fact): string {
+  if (typeof fact === 'string') return textFact(code, fact);
+  if (typeof fact === 'number' || typeof fact === 'bigint') return formatCount(fact);
+  if (Array.isArray(fact)) return listText(code, fact);
+  if (typeof fact === 'object' && fact !== null) {
+    return Object.entries(fact).slice(0, 4).map(([name, value]) => `${nameWords(name)} ${factText(code, value)}`).join(' ');
+  }
+  return String(fact);
+}
+
+function textFact(code: Code, text: string): string {
+  if (code === 'DIGEST_MISMATCH' && /^[0-9a-f]{32,}$/.test(text)) return shortDigest(text);
+  return escapeName(cut(code.startsWith('FORMAT_') ? kindWords(text) : text));
+}
+
+function listText(code: Code, list: readonly Fact[]): string {
+  return list.slice(0, 6).map((item) => factText(code, item)).join(', ') + (list.length > 6 ? ', …' : '');
+}
+
+function cut(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
