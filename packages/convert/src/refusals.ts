@@ -31,7 +31,7 @@ export function planRefused(plan: ConversionPlan): AssayError {
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return new AssayError(code, {
     message: `${plan.input.name}${tensor}: ${codes.get(code)?.summary ?? code}${more}`,
-    hint: hints.get(code) ?? 'These weights cannot be written as they are. Select others, or save them anew as plain tensors.',
+    hint: hints.get(code) ?? 'These weights cannot be written as they are. In PyTorch, make them plain dense tensors or leave them out, and save again.',
     context: { ...args, ...(subject.tensor === undefined ? {} : { tensor: subject.tensor }) },
     findings: errors,
   });

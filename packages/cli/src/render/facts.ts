@@ -1,7 +1,7 @@
 /**
  * The facts of a finding in words: found and expected first, then the rest.
  */
-import { type Code, type Fact, type Finding } from '@assay/core';
+import type { Code, Fact, Finding } from '@assay/core';
 import { kindWords } from './container.ts';
 import { escapeName } from './escape.ts';
 import { formatCount, plural, shortDigest } from './numbers.ts';

@@ -7,6 +7,7 @@ import { isDigestAlgorithm, shellWord, type AssayError, type Code, type Facts, t
 const DAMAGED = 'The file was changed or cut on its way. Download or copy it again.';
 const NOT_PLAIN = 'Save these weights anew in PyTorch as plain dense tensors, or leave this one out there.';
 const HOSTILE = 'No ordinary writer makes such a file. Do not load it; get it from its publisher again.';
+const RENAME = 'Rename the tensor and save the checkpoint anew.';
 const WRITER = 'Ask its publisher for a file written by the safetensors library, or write it anew.';
 
 const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
@@ -30,6 +31,7 @@ const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
   ['IO_NO_MEMORY_MAP', 'Read without maps: --reader pread'],
   ['IO_PERMISSION', 'Check who owns the file and its folder.'],
   ['LIMIT_EXCEEDED', 'Weights do not need this much. In the library, limits can be raised for files that you trust.'],
+  ['PICKLE_PERSISTENT_ID_TEXT', 'It was saved with pickle protocol 0, which PyTorch itself cannot load again. Save it with the default protocol.'],
   ['SINK_EXISTS', 'Choose another name with -o, or replace it with --force.'],
   ['SINK_FILE_TOO_LARGE', 'Write to a disk whose file system takes larger files, or raise the limit (ulimit -f).'],
   ['SINK_IS_INPUT', 'Choose another output.'],
@@ -42,6 +44,9 @@ const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
   ['SOURCE_NOT_FOUND', 'Check the name.'],
   ['SOURCE_SHORT_READ', 'Wait until nothing writes to it, then try again.'],
   ['TORCH_DTYPE_UNSUPPORTED', 'In PyTorch, give it a dtype that safetensors has (tensor.to(...) or tensor.view(...)), and save the checkpoint anew.'],
+  ['TORCH_NAME_NOT_TEXT', RENAME],
+  ['TORCH_NAME_NOT_UNICODE', RENAME],
+  ['TORCH_NAME_RESERVED', RENAME],
   ['TORCH_TENSOR_META', 'Save the checkpoint again after its weights were loaded.'],
   ['TORCH_TENSOR_NESTED', 'In PyTorch: torch.nested.to_padded_tensor(tensor, 0.0), then save the checkpoint anew.'],
   ['TORCH_TENSOR_NUMPY', 'In PyTorch: tensor.cpu(), then save the checkpoint anew.'],
@@ -66,7 +71,7 @@ const byGroup: readonly (readonly [string, string])[] = [
   ['PICKLE_TRUNCATED', DAMAGED],
   ['PICKLE_', HOSTILE],
   ['TORCH_SELECT', 'See what is inside with assay inspect.'],
-  ['TORCH_NAME', 'Rename the tensor and save the checkpoint anew.'],
+  ['TORCH_NAME', RENAME],
   ['TORCH_STORAGE', DAMAGED],
   ['TORCH_VIEW_OUT', HOSTILE],
   ['TORCH_', NOT_PLAIN],
@@ -87,12 +92,12 @@ export function remedyFor({ code, severity }: Pick<Finding, 'code' | 'severity'>
 }
 
 /** Codes whose action on the command line is another than in the library. */
-const commandLine: ReadonlySet<Code> = new Set<Code>(['CONVERT_ALIAS_REFUSED', 'DIGEST_OTHER_ALGORITHM', 'LIMIT_EXCEEDED', 'SINK_EXISTS']);
+const commandLine: ReadonlySet<Code> = new Set<Code>(['CONVERT_ALIAS_REFUSED', 'DIGEST_OTHER_ALGORITHM', 'LIMIT_EXCEEDED', 'PICKLE_PERSISTENT_ID_TEXT', 'SINK_EXISTS']);
 
 /** The action for an error: its own, where it works on the command line. */
 export function actionFor({ code, hint, context, findings }: AssayError): string | undefined {
   if (code === 'DIGEST_OTHER_ALGORITHM') return otherAlgorithm(context['candidates']) ?? hint;
-  if (code === 'SINK_NO_FOLDER') return noFolder(context);
+  if (code === 'SINK_NO_FOLDER' && context['system'] !== undefined) return noFolder(context);
   const refusedTensor = findings.some((one) => one.code === code && byCode.has(code) && code.startsWith('TORCH_'));
   return hint === undefined || refusedTensor || commandLine.has(code) ? remedyFor({ code, severity: 'error' }) : hint;
 }

@@ -65,7 +65,8 @@ function otherThing({ name, findings }: FileVerification): OtherThing | undefine
 
 function whatItIs({ byteLength }: FileVerification, { is, finding: { args } }: OtherThing): string {
   const size: Fact | undefined = args['size'];
-  const words = typeof size === 'number' ? is.replace(`${size} bytes`, formatBytes(size)) : is;
+  const sized = typeof size === 'number' ? is.replace(`${size} bytes`, formatBytes(size)) : is;
+  const words = args['oidIsExpected'] === true ? `${sized}, the one that was expected` : sized;
   return byteLength === undefined || byteLength === 0 ? escapeName(words) : `${formatBytes(byteLength)}, ${escapeName(words)}`;
 }
 
