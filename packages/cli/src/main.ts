@@ -7,6 +7,9 @@ const args = process.argv.slice(2);
 
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   const { version } = await import('./version.ts');
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    process.exitCode = code === 'EPIPE' ? 0 : 2;
+  });
   process.stdout.write(`${version}\n`);
 } else {
   const { runProgram } = await import('./program.ts');

@@ -6,7 +6,7 @@ import { Console, type OutputOptions } from './console.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
 import { errorDocument } from './render/error-document.ts';
 import { renderError } from './render/error.ts';
-import { Interrupted } from './signal.ts';
+import { abortRunning, Interrupted, OutputGone } from './signal.ts';
 import { version } from './version.ts';
 import type { Define } from './commands/define.ts';
 import { defineConvert } from './commands/convert.ts';
@@ -16,7 +16,11 @@ import { defineVerify } from './commands/verify.ts';
 
 /** Runs the command line. Never throws: every outcome is an exit code. */
 export async function runProgram(args: readonly string[]): Promise<number> {
-  quietOnClosedPipe();
+  let gone: OutputGone | undefined;
+  onOutputGone((first) => {
+    gone = first;
+    abortRunning(first);
+  });
   let exitCode: number = exitCodes.ok;
   const define: Define = (command, action) => {
     addCommonOptions(command).action(async (paths: string[], options: OutputOptions & object) => {
@@ -28,9 +32,9 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await createProgram(define).parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    return gone !== undefined && error.exitCode === 0 ? exitCodeWithout(gone, exitCodes.ok) : error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
-  return exitCode;
+  return gone === undefined ? exitCode : exitCodeWithout(gone, exitCode);
 }
 
 function createProgram(define: Define): Command {
@@ -72,6 +76,8 @@ function addCommonOptions(command: Command): Command {
 
 function explain(error: unknown, console: Console): number {
   console.progressDone();
+  // Said when it happened.
+  if (error instanceof OutputGone) return exitCodes.ok;
   if (error instanceof Interrupted) {
     console.complain(`assay: ${error.message}; nothing was left behind`);
     return exitCodes.interrupted;
@@ -91,12 +97,25 @@ function isInternal(error: TypeError): boolean {
   return /undefined|null|not a function|not iterable/.test(error.message);
 }
 
-/** `assay ... | head` ends quietly. */
-function quietOnClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(process.exitCode ?? exitCodes.ok);
-      throw error;
-    });
-  }
+/** `assay ... | head` ends quietly; a result that could not be written is no answer. */
+function exitCodeWithout({ isClosedPipe }: OutputGone, exitCode: number): number {
+  return isClosedPipe ? exitCode : exitCodes.notAnswered;
+}
+
+/** Without a listener, an error of a standard stream ends the process with a stack trace. */
+function onOutputGone(tell: (gone: OutputGone) => void): void {
+  let isTold = false;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (isTold) return;
+    isTold = true;
+    const gone = new OutputGone(error);
+    if (!gone.isClosedPipe) {
+      process.stderr.write(`assay: ${gone.message}\n       Make room where the output goes, or send it elsewhere.\n`);
+      // The event may come after the program has its exit code.
+      process.exitCode = exitCodes.notAnswered;
+    }
+    tell(gone);
+  });
+  // There is nobody left to tell.
+  process.stderr.on('error', () => undefined);
 }

@@ -21,6 +21,21 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['unknown', 'no known format'],
   ['gguf', 'GGUF'],
   ['hdf5', 'HDF5'],
+  ['text', 'plain text'],
+  ['xml', 'an XML document'],
+  ['pdf', 'a PDF document'],
+  ['zip', 'a zip archive'],
+  ['7z', 'a 7-Zip archive'],
+  ['rar', 'a RAR archive'],
+  ['tar', 'a tar archive'],
+  ['gzip', 'compressed by gzip'],
+  ['zlib', 'compressed by zlib'],
+  ['zstd', 'compressed by Zstandard'],
+  ['xz', 'compressed by xz'],
+  ['bzip2', 'compressed by bzip2'],
+  ['lz4', 'compressed by LZ4'],
+  ['npz', 'NumPy .npz'],
+  ['npy', 'NumPy array'],
 ]);
 
 /** The words for a kind of bytes. */

@@ -5,7 +5,7 @@ import type { ConversionPlan } from '@assay/convert';
 import type { Console } from '../console.ts';
 import type { FileConversion } from '../jobs/convert.ts';
 import { renderContainer } from './container.ts';
-import { escapeName } from './escape.ts';
+import { escapeName, showName } from './escape.ts';
 import { leftOutLine, remarkable, renderFindings } from './finding.ts';
 import { formatBytes, formatCount, formatShape, plural, shortDigest } from './numbers.ts';
 
@@ -30,7 +30,7 @@ function renderPlan({ output, outputExists = false, plan }: FileConversion, cons
   const verb = plan.ok ? 'would write' : console.paint('bad', 'would not write');
   const there = outputExists ? '   (is there already: --force replaces it)' : '';
   const width = Math.max(5, ...tensors.map(({ shape }) => formatShape(shape).length));
-  const lines = tensors.map(({ dtype, shape, name }) => `  ${dtype.padEnd(6)} ${formatShape(shape).padEnd(width)}  ${escapeName(name)}`);
+  const lines = tensors.map(({ dtype, shape, name }) => `  ${dtype.padEnd(6)} ${formatShape(shape).padEnd(width)}  ${showName(name)}`);
   const refused = plan.leftOut.filter(({ severity }) => severity === 'error');
   return [
     `${verb} ${escapeName(output)}   ${formatBytes(byteLength)}, ${plural(tensors.length, 'tensor')}${there}`,
@@ -49,7 +49,7 @@ function kindOf(args: Readonly<Record<string, unknown>>): string {
 function aliasLines({ aliases }: ConversionPlan, shown = SHOWN): readonly string[] {
   const lines = aliases
     .slice(0, shown)
-    .map(({ name, keptAs }) => `  ${escapeName(name)} is ${escapeName(keptAs)}: stored once, recorded as an alias`);
+    .map(({ name, keptAs }) => `  ${showName(name)} is ${showName(keptAs)}: stored once, recorded as an alias`);
   const rest = aliases.length - lines.length;
   return rest > 0 ? [...lines, `  … ${formatCount(rest)} more names of stored tensors   (--json has them all)`] : lines;
 }

@@ -3,7 +3,7 @@
  */
 import type { Code, Fact, Finding } from '@assay/core';
 import { kindWords } from './container.ts';
-import { escapeName } from './escape.ts';
+import { cut, escapeName } from './escape.ts';
 import { formatCount, plural, shortDigest } from './numbers.ts';
 
 /** At most this many facts: the rest is in `--json`. */
@@ -40,6 +40,7 @@ const saidAlready: readonly (readonly [prefix: string, names: readonly string[]]
   ['CHECKSUM_CONFLICT', ['name']],
   ['CONVERT_NOTHING_TO_DO', ['format']],
   ['CONVERT_NO_TENSORS', ['leftOut']],
+  ['SAFETENSORS_HEADER_TOO_LARGE', ['declared', 'limit']],
   ['FORMAT_EMPTY', ['found', 'expected', 'byteLength']],
   ['FORMAT_ZEROS', ['found', 'expected', 'wholeFileRead', 'bytesLookedAt']],
 ];
@@ -51,26 +52,34 @@ function isUnshown(code: Code, name: string): boolean {
 /** Facts whose names are no words. */
 const phrases: ReadonlyMap<string, (fact: Fact, code: Code) => string | undefined> = new Map<string, (fact: Fact, code: Code) => string | undefined>([
   ['byteLength', (fact) => counted(fact, 'byte')],
-  ['storageByteLength', (fact) => (typeof fact === 'number' ? `of ${plural(fact, 'byte')} that are stored` : undefined)],
+  ['storageByteLength', (fact) => around(fact, 'of ', 'byte', ' that are stored')],
   ['bytes', (fact) => counted(fact, 'byte')],
-  ['missing', (fact) => (typeof fact === 'number' ? `${plural(fact, 'byte')} missing` : undefined)],
-  ['extra', (fact) => (typeof fact === 'number' ? `${plural(fact, 'byte')} too many` : undefined)],
-  ['whole', (fact) => (typeof fact === 'number' ? `${plural(fact, 'tensor')} before it whole` : undefined)],
-  ['cut', (fact) => (typeof fact === 'number' ? `${plural(fact, 'tensor')} cut` : undefined)],
+  ['missing', (fact) => around(fact, '', 'byte', ' missing')],
+  ['extra', (fact) => around(fact, '', 'byte', ' too many')],
+  ['whole', (fact) => around(fact, '', 'tensor', ' before it whole')],
+  ['cut', (fact) => around(fact, '', 'tensor', ' cut')],
   ['declared', (fact, code) => `a header of ${factText(code, fact)} bytes stated`],
   ['members', (fact) => counted(fact, 'member')],
   ['tensors', (fact, code) => (Array.isArray(fact) ? `in ${listText(code, fact)}` : counted(fact, 'tensor'))],
   ['files', (fact) => counted(fact, 'file')],
   ['count', (fact) => (typeof fact === 'number' ? `${formatCount(fact)} of them` : undefined)],
   ['malformed', (fact) => counted(fact, 'malformed line')],
+  ['first', (fact) => (typeof fact === 'number' ? `the first at byte ${formatCount(fact)}` : undefined)],
+  ['what', (fact) => (typeof fact === 'string' ? `in the ${escapeName(fact)}` : undefined)],
+  ['problem', (fact) => (typeof fact === 'string' ? escapeName(fact) : undefined)],
   ['zeros', () => 'its bytes are zeros'],
-  ['zerosAtEnd', (fact) => (typeof fact === 'number' ? `${plural(fact, 'zero')} at the end` : undefined)],
+  ['zerosAtEnd', (fact) => around(fact, '', 'zero', ' at the end')],
   ['digests', (fact) => (Array.isArray(fact) ? `digests ${fact.map((one: Fact) => shortDigest(String(one))).join(' and ')}` : undefined)],
   ['lines', (fact) => (Array.isArray(fact) ? linesText(fact) : undefined)],
 ]);
 
 function counted(fact: Fact, noun: string): string | undefined {
-  return typeof fact === 'number' ? plural(fact, noun) : undefined;
+  return typeof fact === 'number' || typeof fact === 'bigint' ? plural(fact, noun) : undefined;
+}
+
+function around(fact: Fact, before: string, noun: string, after: string): string | undefined {
+  const count = counted(fact, noun);
+  return count === undefined ? undefined : before + count + after;
 }
 
 /** `line 4 (no digest), line 9 (bad escape)`, or of bare numbers `lines 1, 2`. */
@@ -109,8 +118,4 @@ function textFact(code: Code, text: string): string {
 
 function listText(code: Code, list: readonly Fact[]): string {
   return list.slice(0, 6).map((item) => factText(code, item)).join(', ') + (list.length > 6 ? ', …' : '');
-}
-
-function cut(text: string): string {
-  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }

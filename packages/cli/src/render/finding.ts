@@ -4,7 +4,7 @@
  */
 import { codes, type Code, type Finding } from '@assay/core';
 import type { Console, Tone } from '../console.ts';
-import { escapeName } from './escape.ts';
+import { escapeName, showName } from './escape.ts';
 import { factWords } from './facts.ts';
 import { formatCount } from './numbers.ts';
 import { remedyFor } from './remedies.ts';
@@ -28,10 +28,11 @@ export function renderFindings(findings: readonly Finding[], options: FindingLis
   const { shown = findings.length, indent = '', remedies = true } = options;
   const single = findings.filter(({ code }) => code !== 'TORCH_CLASS_NOT_BUILT');
   const lines: string[] = [];
-  for (const run of runsOfOneCode(single.slice(0, shown))) {
+  const runs = runsOfOneCode(single.slice(0, shown));
+  for (const [index, run] of runs.entries()) {
     lines.push(...runLines(run, options));
-    const remedy = run[0] === undefined ? undefined : remedyFor(run[0]);
-    if (remedies && remedy !== undefined) lines.push(`${indent}       ${remedy}`);
+    const [remedy, next] = [run, runs[index + 1]].map((of) => (of?.[0] === undefined ? undefined : remedyFor(of[0])));
+    if (remedies && remedy !== undefined && remedy !== next) lines.push(`${indent}       ${remedy}`);
   }
   const rest = single.length - shown;
   if (rest > 0) lines.push(`${indent}… ${formatCount(rest)} more   (--json has them all)`);
@@ -62,7 +63,9 @@ function runLines(run: readonly Finding[], { indent = '', console, label }: Find
 export function placesOf(run: readonly Finding[], indent: string): readonly string[] {
   return run.map((one) => {
     const facts = factWords(one);
-    const where = escapeName(one.subject.tensor ?? one.subject.member ?? one.subject.path ?? 'the file');
+    const { tensor, member, path } = one.subject;
+    const name = tensor ?? member;
+    const where = name === undefined ? escapeName(path ?? 'the file') : showName(name);
     return `${indent}${where}${facts === '' ? '' : ` (${facts})`}${placeWords(one.subject)}`;
   });
 }
@@ -83,7 +86,7 @@ export function summaryOf(code: Code): string {
 /** One finding as a sentence: where, what, the facts. */
 export function findingWords({ code, subject, args }: Finding): string {
   const where = subject.tensor ?? subject.member;
-  const named = where === undefined ? '' : `${escapeName(where)}: `;
+  const named = where === undefined ? '' : `${showName(where)}: `;
   const facts = factWords({ code, args });
   return `${named}${summaryOf(code)}${facts === '' ? '' : ` (${facts})`}${placeWords(subject)}`;
 }
@@ -103,7 +106,7 @@ export function leftOutLine(leftOut: readonly Finding[], shown = 6): string {
   const words = leftOut.slice(0, shown).map(({ subject, args }) => {
     const name = [subject.tensor, args['path'], args['class'], args['name']].find((text) => typeof text === 'string') ?? 'a value';
     const count = args['count'];
-    return typeof count === 'number' && count > 1 ? `${escapeName(name)} (${formatCount(count)})` : escapeName(name);
+    return typeof count === 'number' && count > 1 ? `${showName(name)} (${formatCount(count)})` : showName(name);
   });
   const rest = leftOut.length - words.length;
   return words.join(', ') + (rest > 0 ? ` and ${formatCount(rest)} more` : '');

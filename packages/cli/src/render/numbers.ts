@@ -22,8 +22,8 @@ export function formatCount(count: number | bigint): string {
 }
 
 /** `1 tensor`, `2 tensors`. */
-export function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+export function plural(count: number | bigint, noun: string): string {
+  return `${formatCount(count)} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }
 
 /** A digest, shortened for tables: `9f3a07c2…e41b8`. */
@@ -31,7 +31,11 @@ export function shortDigest(hex: string): string {
   return hex.length <= 16 ? hex : `${hex.slice(0, 8)}…${hex.slice(-5)}`;
 }
 
-/** A shape: `[4, 16]`. */
+/** More dimensions than any tensor of a model has. */
+const DIMENSIONS_SHOWN = 8;
+
+/** A shape: `[4, 16]`; of a great many dimensions the first few and their number. */
 export function formatShape(shape: readonly (number | bigint)[]): string {
-  return `[${shape.join(', ')}]`;
+  if (shape.length <= DIMENSIONS_SHOWN) return `[${shape.join(', ')}]`;
+  return `[${shape.slice(0, DIMENSIONS_SHOWN - 2).join(', ')}, … ${formatCount(shape.length)} dimensions]`;
 }

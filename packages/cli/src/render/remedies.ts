@@ -32,6 +32,7 @@ const byCode: ReadonlyMap<Code, string> = new Map<Code, string>([
   ['IO_PERMISSION', 'Check who owns the file and its folder.'],
   ['LIMIT_EXCEEDED', 'Weights do not need this much. In the library, limits can be raised for files that you trust.'],
   ['PICKLE_PERSISTENT_ID_TEXT', 'It was saved with pickle protocol 0, which PyTorch itself cannot load again. Save it with the default protocol.'],
+  ['SAFETENSORS_HEADER_TOO_LARGE', 'No safetensors file begins like this. Check that this is the file that you meant, then download it again.'],
   ['SINK_EXISTS', 'Choose another name with -o, or replace it with --force.'],
   ['SINK_FILE_TOO_LARGE', 'Write to a disk whose file system takes larger files, or raise the limit (ulimit -f).'],
   ['SINK_IS_INPUT', 'Choose another output.'],
@@ -92,7 +93,7 @@ export function remedyFor({ code, severity }: Pick<Finding, 'code' | 'severity'>
 }
 
 /** Codes whose action on the command line is another than in the library. */
-const commandLine: ReadonlySet<Code> = new Set<Code>(['CONVERT_ALIAS_REFUSED', 'DIGEST_OTHER_ALGORITHM', 'LIMIT_EXCEEDED', 'PICKLE_PERSISTENT_ID_TEXT', 'SINK_EXISTS']);
+const commandLine: ReadonlySet<Code> = new Set<Code>(['CONVERT_ALIAS_REFUSED', 'DIGEST_OTHER_ALGORITHM', 'LIMIT_EXCEEDED', 'PICKLE_PERSISTENT_ID_TEXT', 'SAFETENSORS_HEADER_TOO_LARGE', 'SINK_EXISTS']);
 
 /** The action for an error: its own, where it works on the command line. */
 export function actionFor({ code, hint, context, findings }: AssayError): string | undefined {
