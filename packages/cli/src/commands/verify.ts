@@ -30,7 +30,7 @@ export function defineVerify(command: Command, define: Define): void {
     .option('--sha256 <hex>', 'the SHA-256 that the one file must have')
     .option('--md5 <hex>', 'the MD5 that the one file must have')
     .option('--against <file>', 'a checksum file that lists the paths, or another copy of the file')
-    .option('-c, --check <file>', 'a checksum file, GNU or BSD: verify what it lists')
+    .option('-c, --check <file>', 'a checksum file, GNU or BSD, or - for standard input: verify what it lists')
     .option('--structure', 'prove that the file is whole by its own structure; enough where nothing else is known')
     .option('--ignore-missing', 'with -c: a listed file that is missing is no error')
     .option('--strict', 'with -c: a malformed line is an error')

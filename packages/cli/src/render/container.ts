@@ -1,5 +1,5 @@
 /**
- * A container in a few words: "PyTorch zip, protocol 2, little-endian".
+ * A container in a few words: "PyTorch zip (torch 2.7 or later), little-endian".
  */
 import { escapeName } from './escape.ts';
 
@@ -43,13 +43,26 @@ export function kindWords(kind: string): string {
   return KINDS.get(kind) ?? kind;
 }
 
-/** Kind and the facts that a person wants to see. */
-export function renderContainer({ kind, facts }: { readonly kind: string; readonly facts: ReadonlyMap<string, string> }): string {
+/** A kind of bytes, and the facts of it that are known. */
+interface Container {
+  readonly kind: string;
+  readonly facts: ReadonlyMap<string, string>;
+}
+
+/** For who asks what a file is: `PyTorch zip (torch 2.7 or later), little-endian`. */
+export function renderContainer({ kind, facts }: Container): string {
   const torch = facts.get('torch');
-  const words = [torch === undefined ? kindWords(kind) : `${kindWords(kind)} (torch ${escapeName(torch)})`];
+  const words = torch === undefined ? kindWords(kind) : `${kindWords(kind)} (torch ${escapeName(torch)})`;
+  return [words, ...orderWords(facts, ['little', 'big'])].join(', ');
+}
+
+/** For who asks what becomes of it: `PyTorch zip, protocol 2`; the byte order where it is unusual. */
+export function renderContainerShortly({ kind, facts }: Container): string {
   const protocol = facts.get('protocol');
-  if (protocol !== undefined) words.push(`protocol ${escapeName(protocol)}`);
+  return [kindWords(kind), ...(protocol === undefined ? [] : [`protocol ${escapeName(protocol)}`]), ...orderWords(facts, ['big'])].join(', ');
+}
+
+function orderWords(facts: ReadonlyMap<string, string>, shown: readonly string[]): readonly string[] {
   const order = facts.get('byte order');
-  if (order !== undefined) words.push(`${escapeName(order)}-endian`.replace('-endian-endian', '-endian'));
-  return words.join(', ');
+  return order !== undefined && shown.includes(order) ? [`${order}-endian`] : [];
 }

@@ -4,7 +4,7 @@
 import type { ConversionPlan } from '@assay/convert';
 import type { Console } from '../console.ts';
 import type { FileConversion } from '../jobs/convert.ts';
-import { renderContainer } from './container.ts';
+import { renderContainerShortly } from './container.ts';
 import { escapeName, showName } from './escape.ts';
 import { leftOutLine, remarkable, renderFindings } from './finding.ts';
 import { formatBytes, formatCount, formatShape, plural, shortDigest } from './numbers.ts';
@@ -14,7 +14,7 @@ const SHOWN = 6;
 /** The lines for stdout: what it was, what it became, what is not in it. */
 export function renderConversion(conversion: FileConversion, console: Console): readonly string[] {
   const { input, output, plan, report, facts, inputByteLength } = conversion;
-  const container = renderContainer({ kind: plan.input.format, facts });
+  const container = renderContainerShortly({ kind: plan.input.format, facts });
   const names = plural(plan.output.tensors.length + plan.aliases.length, 'tensor');
   const before = `${escapeName(input)}   ${container}, ${names}, ${formatBytes(inputByteLength)}`;
   const findings = renderFindings(report?.findings ?? plan.findings, { shown: SHOWN, indent: '  ', console });

@@ -28,7 +28,7 @@ function saysNothing(fact: Fact): boolean {
 }
 
 // Shown elsewhere in the sentence, or for programs only.
-const UNSHOWN: ReadonlySet<string> = new Set(['specification', 'reference', 'origin', 'offset', 'start', 'end', 'path', 'tensor', 'tensorCount', 'member']);
+const UNSHOWN: ReadonlySet<string> = new Set(['specification', 'reference', 'origin', 'offset', 'start', 'end', 'path', 'tensor', 'tensorCount', 'member', 'index']);
 
 // What the sentence of a code says already.
 const saidAlready: readonly (readonly [prefix: string, names: readonly string[]])[] = [

@@ -40,7 +40,7 @@ export function torchRecords(members: readonly StoredMember[], path: string): To
 }
 
 function outsideRoot({ name, start }: StoredMember, root: string, path: string): Finding {
-  const args = { found: name, expected: `${root}/...`, offset: start };
+  const args = { found: name, expected: root === '' ? 'one root folder for all' : `${root}/...`, offset: start };
   return finding('TORCH_MEMBER_OUTSIDE_ROOT', 'error', { path, member: name, start }, args);
 }
 
