@@ -2,7 +2,7 @@
  * assay convert INPUT... [-o OUT]
  */
 import { type Command, Option } from 'commander';
-import { isAssayError, isOk, type AssayError, type DigestAlgorithm } from '@assay/core';
+import { isAssayError, isOk, type AssayError, type CopyRunner, type DigestAlgorithm } from '@assay/core';
 import type { Console } from '../console.ts';
 import { exitCodeOf, exitCodeOfError, worstExitCode } from '../exit-code.ts';
 import type { ConvertOptions, FileConversion } from '../jobs/convert.ts';
@@ -49,6 +49,8 @@ export function defineConvert(command: Command, define: Define): void {
 }
 
 async function run(inputs: string[], options: Options, console: Console): Promise<number> {
+  // Threads come up while the rest is loaded.
+  await using runner = options.dryRun === true ? undefined : await startThreads(options);
   const [{ createConverter, planOutputs }, { renderConversion }, { renderError }, { conversionDocument }] = await Promise.all([
     import('../jobs/convert.ts'),
     import('../render/conversion.ts'),
@@ -59,7 +61,12 @@ async function run(inputs: string[], options: Options, console: Console): Promis
   await interruptible(async (signal) => {
     const onProgress = await console.onProgress();
     const targets = await planOutputs(inputs, options.output);
-    await using converter = createConverter({ ...jobOptions(options), signal, ...(onProgress === undefined ? {} : { onProgress }) });
+    await using converter = createConverter({
+      ...jobOptions(options),
+      signal,
+      ...(runner === undefined ? {} : { runner }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
     for (const target of targets) {
       try {
         const conversion = await converter.convert(target);
@@ -84,6 +91,11 @@ async function run(inputs: string[], options: Options, console: Console): Promis
       return exitCodeOf({ ok: isOk(findings), complete: true, findings });
     }),
   );
+}
+
+async function startThreads({ threads, reader }: Options): Promise<CopyRunner & AsyncDisposable> {
+  const { createCopyRunner } = await import('@assay/node');
+  return createCopyRunner({ reader, ...(threads === undefined ? {} : { threads }) });
 }
 
 function jobOptions({ dryRun, select, onAlias, force, digest, reader, threads }: Options): ConvertOptions {

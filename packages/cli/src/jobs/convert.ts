@@ -24,6 +24,8 @@ export interface ConvertOptions {
   readonly digests?: readonly DigestAlgorithm[];
   readonly reader?: Reader;
   readonly threads?: number;
+  /** A runner of yours, borrowed; without it one is started here, with `threads` and `reader`. */
+  readonly runner?: CopyRunner;
   readonly limits?: Partial<Limits>;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
@@ -69,10 +71,11 @@ export function planOutputs(inputs: readonly string[], output: string | undefine
 
 /** A converter of any number of checkpoints; its threads come up at once, while the first is read and planned. */
 export function createConverter(options: ConvertOptions = {}): Converter {
-  const runner = options.dryRun === true ? undefined : createCopyRunner(runnerOptions(options));
+  const owned = options.dryRun === true || options.runner !== undefined ? undefined : createCopyRunner(runnerOptions(options));
+  const runner = options.dryRun === true ? undefined : (options.runner ?? owned);
   return {
     convert: (target) => convertTo(target, options, runner),
-    [Symbol.asyncDispose]: async () => runner?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => owned?.[Symbol.asyncDispose](),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Files against what they should be, wired for Node: given digests, checksum files, a reference copy, or structure alone.
  */
-import { Disposer, finding, isAssayError, isOk, type Finding, type Limits, type OnProgress, type Report } from '@assay/core';
+import { Disposer, finding, isAssayError, isOk, type Finding, type Limits, type OnProgress, type Report, type TaskRunner } from '@assay/core';
 import { createTaskRunner, nodeHashers, nodeKernels, openFile } from '@assay/node';
 import {
   checkStructure,
@@ -33,6 +33,8 @@ export interface VerifyOptions {
   /** Malformed lines of a checksum file are errors. */
   readonly strict?: boolean;
   readonly threads?: number;
+  /** Threads of yours, borrowed, for the files of a checksum file; without them `threads` are started here. */
+  readonly tasks?: TaskRunner;
   readonly limits?: Partial<Limits>;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
@@ -102,9 +104,12 @@ async function expectations(paths: readonly string[], list: ChecksumFile | undef
 }
 
 async function verifyList(list: ChecksumFile, options: VerifyOptions): Promise<VerificationReport> {
-  await using tasks = createTaskRunner(threadOptions(options));
-  const { ignoreMissing, strict } = options;
-  return await verifyChecksumFile(list, {
+  const { tasks, ignoreMissing, strict } = options;
+  if (tasks === undefined) {
+    await using started = createTaskRunner(threadOptions(options));
+    return await verifyList(list, { ...options, tasks: started });
+  }
+  return verifyChecksumFile(list, {
     ...common(options),
     tasks,
     open: (name) => openListed(name, list.name),
