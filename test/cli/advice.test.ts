@@ -168,3 +168,17 @@ describe('a checksum file that contradicts itself or lists something else', () =
     expect((await runCli(['verify', '-c', 'LIST'], { cwd })).code).toBe(0);
   });
 });
+
+describe('more tensors than a call takes arguments', () => {
+  it('are listed', async () => {
+    const cwd = place('many');
+    const names = Array.from({ length: 150_000 }, (_, at) => `t${at}`);
+    const header = Buffer.from(`{${names.map((name, at) => `"${name}":{"dtype":"U8","shape":[1],"data_offsets":[${at},${at + 1}]}`).join(',')}}`);
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(header.length));
+    writeFileSync(join(cwd, 'many.safetensors'), Buffer.concat([length, header, Buffer.alloc(names.length)]));
+    const { code, stdout } = await runCli(['inspect', 'many.safetensors', '--all'], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain('t149999');
+  });
+});

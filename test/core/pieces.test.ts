@@ -121,3 +121,12 @@ describe('Disposer', () => {
     expect(released).toBe(1);
   });
 });
+
+it('runs a step of more parts than a call takes arguments', async () => {
+  const count = 150_000;
+  const source = createMemorySource(new Uint8Array(count).fill(7));
+  const sink = createMemorySink({ size: count, publish: () => undefined });
+  const parts = Array.from({ length: count }, (_, at) => ({ kind: 'copy', piece: { kind: 'range', source: 0, start: at, end: at + 1 }, at, check: true }) as const);
+  const { steps } = await createOneThreadCopyRunner({ kernels, hashers: wasmHashers }).run([{ parts }], [source], sink, { byteLength: count });
+  expect(steps[0]?.crc32s).toHaveLength(count);
+});

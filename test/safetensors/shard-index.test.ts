@@ -169,3 +169,10 @@ it('gives a typed error when it is cut at any byte', async () => {
 it('refuses to build an index with one tensor in two shards', () => {
   expect(() => buildShardIndex([shard(first, 'a'), shard(second, 'a')])).toThrow(coded('INDEX_TENSOR_REPEATED', { tensor: 'a', shards: [first, second] }));
 });
+
+it('has more findings than a call takes arguments, and lists them', async () => {
+  const count = 200_000;
+  const read = await readShardIndex(index({ a: first }));
+  const tensors = new Map<string, TensorInfo>(Array.from({ length: count }, (_, at) => [`t${at}`, { name: `t${at}`, dtype: 'F32', shape: [2], byteLength: 8 }]));
+  expect(checkShardIndex(read, [{ name: first, tensors }]).findings.length).toBeGreaterThanOrEqual(count);
+});

@@ -29,7 +29,9 @@ export function checkShardIndex(index: ShardIndex, shards: Iterable<Shard>): Rep
       total += BigInt(byteLength);
     }
   }
-  findings.push(...listedTensors(index, found, shardsOf), ...heldTensors(index, shardsOf));
+  // One by one: there may be more of them than a call may have arguments.
+  for (const one of listedTensors(index, found, shardsOf)) findings.push(one);
+  for (const one of heldTensors(index, shardsOf)) findings.push(one);
   const isWhole = index.shards.every((name) => found.has(name));
   if (isWhole && index.totalSize !== undefined && BigInt(index.totalSize) !== total) {
     findings.push(finding('INDEX_TOTAL_SIZE', 'warning', {}, { found: index.totalSize, expected: total }));

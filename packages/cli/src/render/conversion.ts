@@ -7,7 +7,7 @@ import type { FileConversion } from '../jobs/convert.ts';
 import { renderContainerShortly } from './container.ts';
 import { escapeName, showName } from './escape.ts';
 import { leftOutLine, remarkable, renderFindings } from './finding.ts';
-import { formatBytes, formatCount, formatShape, plural, shortDigest } from './numbers.ts';
+import { formatBytes, formatCount, formatShape, longest, plural, shortDigest } from './numbers.ts';
 
 const SHOWN = 6;
 
@@ -29,7 +29,7 @@ function renderPlan({ output, outputExists = false, plan }: FileConversion, cons
   const { byteLength, tensors } = plan.output;
   const verb = plan.ok ? 'would write' : console.paint('bad', 'would not write');
   const there = outputExists ? '   (is there already: --force replaces it)' : '';
-  const width = Math.max(5, ...tensors.map(({ shape }) => formatShape(shape).length));
+  const width = longest(tensors.map(({ shape }) => formatShape(shape)), 5);
   const lines = tensors.map(({ dtype, shape, name }) => `  ${dtype.padEnd(6)} ${formatShape(shape).padEnd(width)}  ${showName(name)}`);
   const refused = plan.leftOut.filter(({ severity }) => severity === 'error');
   return [

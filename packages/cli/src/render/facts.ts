@@ -36,7 +36,6 @@ const saidAlready: readonly (readonly [prefix: string, names: readonly string[]]
   ['TORCH_NAME', ['found', 'expected']],
   ['SOURCE_NOT_FOUND', ['system']],
   ['SOURCE_CHANGED', ['before', 'after']],
-  ['CHECKSUM_LINES_MALFORMED', ['count']],
   ['CHECKSUM_CONFLICT', ['name']],
   ['CONVERT_NOTHING_TO_DO', ['format']],
   ['CONVERT_NO_TENSORS', ['leftOut']],
@@ -90,7 +89,7 @@ function linesText(lines: readonly Fact[]): string {
     return `line ${String(line)}${typeof reason === 'string' ? ` (${reason.replaceAll('-', ' ')})` : ''}`;
   });
   const bare = lines.every((one) => typeof one === 'number');
-  return `${bare ? 'lines ' : ''}${shown.join(', ')}${lines.length > shown.length ? `, and ${formatCount(lines.length - shown.length)} more` : ''}`;
+  return `${bare ? 'lines ' : ''}${shown.join(', ')}${lines.length > shown.length ? ', …' : ''}`;
 }
 
 function unitOf(code: Code, fact: Fact): string {

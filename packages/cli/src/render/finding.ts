@@ -30,7 +30,7 @@ export function renderFindings(findings: readonly Finding[], options: FindingLis
   const lines: string[] = [];
   const runs = runsOfOneCode(single.slice(0, shown));
   for (const [index, run] of runs.entries()) {
-    lines.push(...runLines(run, options));
+    for (const line of runLines(run, options)) lines.push(line);
     const [remedy, next] = [run, runs[index + 1]].map((of) => (of?.[0] === undefined ? undefined : remedyFor(of[0])));
     if (remedies && remedy !== undefined && remedy !== next) lines.push(`${indent}       ${remedy}`);
   }

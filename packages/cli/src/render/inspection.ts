@@ -6,7 +6,7 @@ import type { Console } from '../console.ts';
 import type { InspectReport } from '../jobs/inspect.ts';
 import { escapeName, showName } from './escape.ts';
 import { leftOutLine, remarkable, renderFindings } from './finding.ts';
-import { formatBytes, formatCount, formatShape, plural } from './numbers.ts';
+import { formatBytes, formatCount, formatShape, longest, plural } from './numbers.ts';
 import { renderContainer } from './container.ts';
 
 const SHOWN = 20;
@@ -39,7 +39,7 @@ function metadataLines(metadata: ReadonlyMap<string, string>, console: Console):
 function tensorTable(tensors: readonly TensorInfo[], shown: number, console: Console): readonly string[] {
   if (tensors.length === 0) return [];
   const rows = tensors.slice(0, shown).map(({ dtype, shape, name }) => [dtype, formatShape(shape), showName(name)] as const);
-  const [first, second] = [0, 1].map((column) => Math.max(5, ...rows.map((row) => row[column]?.length ?? 0)));
+  const [first, second] = [0, 1].map((column) => longest(rows.map((row) => row[column] ?? ''), 5));
   const line = ([dtype, shape, name]: readonly [string, string, string]): string =>
     `  ${dtype.padEnd(first ?? 0)}  ${shape.padEnd(second ?? 0)}  ${name}`;
   const rest = tensors.length - rows.length;

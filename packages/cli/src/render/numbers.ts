@@ -39,3 +39,10 @@ export function formatShape(shape: readonly (number | bigint)[]): string {
   if (shape.length <= DIMENSIONS_SHOWN) return `[${shape.join(', ')}]`;
   return `[${shape.slice(0, DIMENSIONS_SHOWN - 2).join(', ')}, … ${formatCount(shape.length)} dimensions]`;
 }
+
+/** The length of the longest text, at least `least`. Not by `Math.max(...)`: a call takes no hundred thousand arguments. */
+export function longest(texts: Iterable<string>, least: number): number {
+  let most = least;
+  for (const { length } of texts) most = Math.max(most, length);
+  return most;
+}

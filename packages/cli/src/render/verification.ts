@@ -6,9 +6,9 @@ import { refusalWords, type DetectedKind, type Refusal } from '@assay/formats';
 import type { Console, Tone } from '../console.ts';
 import type { FileVerification, VerificationReport } from '../jobs/verify.ts';
 import { exitCodeOf } from '../exit-code.ts';
-import { escapeName } from './escape.ts';
+import { escapeName, showName } from './escape.ts';
 import { renderFindings } from './finding.ts';
-import { formatBytes, shortDigest } from './numbers.ts';
+import { formatBytes, longest, shortDigest } from './numbers.ts';
 import { remedyFor } from './remedies.ts';
 
 const verdicts: Readonly<Record<FileVerification['status'], readonly [Tone, string]>> = {
@@ -23,7 +23,7 @@ const SHOWN = 10;
 /** The lines for stdout: a line a file, why, then the sum. With `quiet` only of files that are not ok. */
 export function renderVerification(report: VerificationReport, console: Console): readonly string[] {
   const files = console.quiet ? report.files.filter(({ status }) => status !== 'ok') : report.files;
-  const width = Math.min(48, Math.max(0, ...files.map(({ name }) => escapeName(name).length)));
+  const width = Math.min(48, longest(files.map(({ name }) => pathName(name)), 0));
   const lines = files.flatMap((file) => fileLines(file, width, console));
   const own = new Set(report.files.flatMap(({ findings }) => findings));
   const rest = report.findings.filter((one) => !own.has(one) && !(console.quiet && one.severity !== 'error'));
@@ -33,7 +33,7 @@ export function renderVerification(report: VerificationReport, console: Console)
 function fileLines(file: FileVerification, width: number, console: Console): readonly string[] {
   const other = otherThing(file);
   const [tone, word] = other !== undefined && file.status === 'mismatch' ? (['bad', 'NOT WEIGHTS'] as const) : verdicts[file.status];
-  const head = `${escapeName(file.name).padEnd(width)}   ${console.paint(tone, word.padEnd(10))}  ${reason(file, other)}`.trimEnd();
+  const head = `${pathName(file.name).padEnd(width)}   ${console.paint(tone, word.padEnd(10))}  ${reason(file, other)}`.trimEnd();
   const inHead = file.findings.find((one) => isInHead(one) || (other !== undefined && one === other.finding && digestOf(file) === ''));
   const rest = file.findings.filter((one) => one !== inHead && one !== other?.finding && (one.severity !== 'info' || file.status === 'mismatch'));
   const told = inHead === undefined || rest.some(({ severity }) => severity === 'error');
@@ -44,6 +44,11 @@ function fileLines(file: FileVerification, width: number, console: Console): rea
     ...renderFindings(rest, { shown: SHOWN, indent: '  ', console }),
     ...(action === undefined ? [] : [`  ${escapeName(action)}`]),
   ];
+}
+
+/** A path as the user or a list wrote it; a list may name anything. */
+function pathName(name: string): string {
+  return name.length > 1000 ? showName(name) : escapeName(name);
 }
 
 /** What the file's own line says already: the first digest that differs, or that there is nothing to compare with. */
