@@ -20,6 +20,8 @@ export function createProgressBars(): ProgressBars {
     clearOnComplete: true,
     hideCursor: true,
     forceRedraw: false,
+    barCompleteChar: '\u2588',
+    barIncompleteChar: '\u2591',
     format: (options, params, payload: { event?: ProgressEvent }) => line(params.value, params.total, payload.event, started, options),
   });
   const open = new Map<string, cliProgress.SingleBar>();
@@ -48,8 +50,8 @@ function line(
   const rate = seconds > 0.2 ? done / seconds : 0;
   const filled = total > 0 ? Math.round((Math.min(28, barsize) * done) / total) : 0;
   const bar = barCompleteString.slice(0, filled) + barIncompleteString.slice(0, Math.min(28, barsize) - filled);
-  const left = rate > 0 ? `${clock((total - done) / rate)} left` : '';
-  return `${event.phase}  ${bar}  ${formatBytes(done)} / ${formatBytes(total)}   ${formatBytes(rate)}/s   ${left}   ${escapeName(event.subject)}`;
+  const pace = rate > 0 ? `   ${formatBytes(rate)}/s   ${clock((total - done) / rate)} left` : '';
+  return `${event.phase}  ${bar}  ${formatBytes(done)} / ${formatBytes(total)}${pace}   ${escapeName(event.subject)}`;
 }
 
 function clock(seconds: number): string {
