@@ -21,9 +21,9 @@ import { patterned, scratchFolder } from './scratch.ts';
 type Make = () => Promise<{ runner: TaskRunner; source: (bytes: Uint8Array) => Promise<ByteSource> }>;
 
 const onThreads =
-  (threads: number, files: boolean): Make =>
+  (threads: number, files: boolean, callerHelps = false): Make =>
   async () => {
-    const runner = createTaskRunner({ threads });
+    const runner = createTaskRunner({ threads, callerHelps });
     onTestFinished(() => runner[Symbol.asyncDispose]());
     const folder = await scratchFolder();
     let count = 0;
@@ -42,6 +42,8 @@ const implementations: [string, Make][] = [
   ['core, one thread', async () => ({ runner: createOneThreadTaskRunner(wasmHashers), source: async (bytes) => createMemorySource(bytes) })],
   ['node, 1 thread', onThreads(1, true)],
   ['node, 2 threads', onThreads(2, true)],
+  ['node, the caller and a thread', onThreads(2, true, true)],
+  ['node, the caller alone', onThreads(1, true, true)],
   ['node, over memory', onThreads(2, false)],
 ];
 

@@ -102,6 +102,26 @@ describe.each(['pread', 'mmap'] as const)('a source that changes, read with %s',
   });
 });
 
+test('processes over memory maps share any number of steps', async () => {
+  const folder = await scratchFolder();
+  const bytes = patterned(700_000);
+  await writeFile(join(folder, 'in'), bytes);
+  const source = await openFile(join(folder, 'in'));
+  onTestFinished(() => source[Symbol.asyncDispose]());
+  for (const count of [1, 2, 3, 4, 7]) {
+    const length = 700_000 / count;
+    const bounds = Array.from({ length: count + 1 }, (_, index) => Math.floor(index * length));
+    const steps = bounds.slice(1).map((end, index): CopyStep => {
+      const start = bounds[index] ?? 0;
+      return { parts: [{ kind: 'copy', at: start, piece: { kind: 'range', source: 0, start, end } }] };
+    });
+    const sink = await output(join(folder, `out ${count}`), 700_000);
+    await runnerFor({ reader: 'mmap', threads: 3 }).run(steps, [source], sink, { byteLength: 700_000 });
+    await sink.commit();
+    expect(Buffer.compare(await readFile(join(folder, `out ${count}`)), bytes)).toBe(0);
+  }
+});
+
 test('a process over memory maps that is killed says WORKER_DIED', async () => {
   const folder = await scratchFolder();
   const size = 64 * 1024 * MIB;

@@ -10,8 +10,11 @@ const CLOSED = 2;
 const NOTHING = 3;
 const FIELDS = 4;
 
-/** Per slot: where its bytes begin, how many there are, and their output position. */
-const FACTS = 3;
+/** Per slot: where its bytes begin, how many there are, their output position, and a step. */
+const FACTS = 4;
+
+/** Stands for no step. */
+const NONE = -1;
 
 /**
  * How long a thread that waits sleeps before it looks again, in milliseconds: less than the ring holds work for.
@@ -31,6 +34,8 @@ export interface ChunkRingMemory {
 export interface Chunk {
   readonly bytes: Uint8Array;
   readonly position: number;
+  /** The step whose CRC-32 the taker computes. */
+  readonly unchecked: number | undefined;
 }
 
 /** One thread's end of the ring: one thread fills, one other takes. */
@@ -74,10 +79,15 @@ export class ChunkRing {
     return bytes.buffer === this.memory.bytes;
   }
 
-  /** Hands the filler's slot on; `bytes` lie in it. */
-  hand(bytes: Uint8Array, position: number): void {
+  /** True when the taker is the faster of the two. */
+  get isLow(): boolean {
+    return this.#waiting() * 2 < this.#slots;
+  }
+
+  /** Hands the filler's slot on; `bytes` lie in it. `unchecked`: the step whose CRC-32 is left to the taker. */
+  hand(bytes: Uint8Array, position: number, unchecked?: number): void {
     const handed = this.#load(HANDED);
-    this.#facts.set([bytes.byteOffset, bytes.length, position], this.#index(handed) * FACTS);
+    this.#facts.set([bytes.byteOffset, bytes.length, position, unchecked ?? NONE], this.#index(handed) * FACTS);
     Atomics.store(this.#fields, HANDED, (handed + 1) | 0);
   }
 
@@ -101,8 +111,12 @@ export class ChunkRing {
   take(): Chunk | undefined {
     if (this.#waiting() === 0) return undefined;
     const base = this.#index(this.#load(RELEASED)) * FACTS;
-    const [start = 0, length = 0, position = 0] = this.#facts.subarray(base, base + FACTS);
-    return { bytes: this.#bytes.subarray(start, start + length), position };
+    const [start = 0, length = 0, position = 0, unchecked = NONE] = this.#facts.subarray(base, base + FACTS);
+    return {
+      bytes: this.#bytes.subarray(start, start + length),
+      position,
+      unchecked: unchecked === NONE ? undefined : unchecked,
+    };
   }
 
   /** Gives the chunk that was taken back to the filler. */

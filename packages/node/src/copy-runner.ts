@@ -34,10 +34,7 @@ export interface CopyRunnerOptions {
   readonly reader?: Reader;
 }
 
-/**
- * Slots of the ring between the copying and the hashing thread: 4 MiB in all, so that they stay
- * in the last cache, and the one need not wait for a chunk of the other.
- */
+/** Slots of the ring between the copying and the hashing thread: 4 MiB in all, so that they stay in the last cache. */
 const RING_SLOTS = 16;
 
 /**
@@ -186,7 +183,7 @@ class Run {
       const outcome = (await answer) as Outcome<CopyTaskResult>;
       if (outcome.kind === 'failed') this.#fail(errorOf(outcome));
       if (outcome.kind !== 'done') return;
-      for (const [index, result] of outcome.value.steps) this.#results[index] = result;
+      for (const [index, result] of outcome.value.steps) if (result !== undefined) this.#results[index] = result;
       if (outcome.value.digests !== undefined) this.#digests = outcome.value.digests;
     } catch (error) {
       this.#fail(error);

@@ -11,16 +11,17 @@ import {
   type Digests,
   type OutputSegment,
   type ReadBack,
-  type StepContext,
   type StepResult,
 } from '@assay/core';
 import { openBlockingSink, type BlockingSink, type FilePlace } from './blocking-files.ts';
 import { ChunkRing, type ChunkRingMemory } from './chunk-ring.ts';
 import { CopyControl, type CopyControlMemory } from './copy-control.ts';
+import { DeferredCrcs, withoutCheck } from './deferred-crc.ts';
 import { nodeHashers } from './hashers.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import { hashOutput } from './output-hash.ts';
 import { openStepContext, type OwnedStepContext, type StepContextOptions } from './step-context.ts';
+import { threadLoaded } from './thread-loading.ts';
 
 /** Steps for one thread among several. */
 export interface CopyTask {
@@ -38,7 +39,8 @@ export interface CopyTask {
 
 /** Results by step, and digests where they were asked for. */
 export interface CopyTaskResult {
-  readonly steps: readonly (readonly [step: number, result: StepResult])[];
+  /** `undefined`: the hashing thread has this result. */
+  readonly steps: readonly (readonly [step: number, result: StepResult | undefined])[];
   readonly digests?: Digests;
 }
 
@@ -52,20 +54,25 @@ export interface HashTask extends CopyTask {
 /** Claims and does steps until none is left. */
 export function copy(task: CopyTask): Promise<Outcome<CopyTaskResult>> {
   const control = new CopyControl(task.control);
+  const ring = task.ring === undefined ? undefined : new ChunkRing(task.ring);
   return stopping(control, async () => {
-    const ring = task.ring === undefined ? undefined : new ChunkRing(task.ring);
     let sink: BlockingSink | undefined;
+    let unchecked: number | undefined;
     const digest = await startDigest(task, async (target, position) => sink?.readBack(target, position));
     const owned = await openStepContext({
       ...contextOptions(task, control),
+      unchecked: () => unchecked,
       ...(ring === undefined ? {} : { ring }),
       ...(digest === undefined ? {} : { see: (bytes, position) => digest.wrote(bytes, position) }),
     });
     sink = owned.sink;
     try {
-      const steps: [number, StepResult][] = [];
-      const next = () => doNextStep(task, control, async () => owned.context);
-      for (let done = await next(); done !== undefined; done = await next()) steps.push(done);
+      const steps = await doSteps(task, control, async (step, index) => {
+        const lighter = ring?.isLow === true ? withoutCheck(step) : undefined;
+        unchecked = lighter === undefined ? undefined : index;
+        const result = await executeStep(lighter ?? step, owned.context);
+        return lighter === undefined ? result : undefined;
+      });
       return { steps, ...(digest === undefined ? {} : { digests: digest.digests() }) };
     } finally {
       ring?.close();
@@ -78,20 +85,27 @@ async function startDigest({ digests = [], byteLength }: CopyTask, readBack: Rea
   return digests.length === 0 ? undefined : InOrderDigest.start(nodeHashers, digests, byteLength, readBack);
 }
 
-/** Does the next step that nobody has begun; `undefined` when none is left. */
-async function doNextStep(
+/** Does one step; `undefined`: another thread has its result. */
+type DoStep = (step: CopyStep, index: number) => Promise<StepResult | undefined>;
+
+/** Does steps that nobody has begun, `atMost` that many. */
+async function doSteps(
   { steps, order }: CopyTask,
   control: CopyControl,
-  context: () => Promise<StepContext>,
-): Promise<[number, StepResult] | undefined> {
-  control.throwIfStopped();
-  const index = control.claim(order);
-  if (index === undefined) return undefined;
-  const step = steps[index];
-  if (step === undefined) throw new RangeError(`there is no step ${index} among ${steps.length}`);
-  const result = await executeStep(step, await context());
-  control.stepDone(index);
-  return [index, result];
+  doStep: DoStep,
+  atMost = Number.POSITIVE_INFINITY,
+): Promise<[number, StepResult | undefined][]> {
+  const results: [number, StepResult | undefined][] = [];
+  while (results.length < atMost) {
+    control.throwIfStopped();
+    const index = control.claim(order);
+    if (index === undefined) break;
+    const step = steps[index];
+    if (step === undefined) throw new RangeError(`there is no step ${index} among ${steps.length}`);
+    results.push([index, await doStep(step, index)]);
+    control.stepDone(index);
+  }
+  return results;
 }
 
 /** Hashes the output while others write it. */
@@ -99,19 +113,24 @@ export function hash(task: HashTask): Promise<Outcome<CopyTaskResult>> {
   const control = new CopyControl(task.control);
   return stopping(control, async () => {
     const hasher = await createMultiHasher(nodeHashers, task.digests, task.byteLength);
-    const steps: [number, StepResult][] = [];
+    const crcs = new DeferredCrcs();
+    const steps: [number, StepResult | undefined][] = [];
     let owned: OwnedStepContext | undefined;
-    const context = async (): Promise<StepContext> => (owned ??= await openStepContext(contextOptions(task, control))).context;
+    const doStep: DoStep = async (step) => {
+      owned ??= await openStepContext(contextOptions(task, control));
+      return executeStep(step, owned.context);
+    };
     const lendHand = async (): Promise<boolean> => {
-      const done = await doNextStep(task, control, context);
-      if (done !== undefined) steps.push(done);
-      return done !== undefined;
+      const done = await doSteps(task, control, doStep, 1);
+      steps.push(...done);
+      return done.length > 0;
     };
     const sink = openBlockingSink(task.sink);
     try {
       const ring = task.ring === undefined ? {} : { ring: new ChunkRing(task.ring) };
-      await hashOutput({ hasher, sink, control, segments: task.segments, byteLength: task.byteLength, lendHand, ...ring });
-      return { steps, digests: hasher.digests() };
+      const check = (step: number, bytes: Uint8Array): void => crcs.update(step, bytes);
+      await hashOutput({ hasher, sink, control, segments: task.segments, byteLength: task.byteLength, check, lendHand, ...ring });
+      return { steps: [...steps, ...crcs.results()], digests: hasher.digests() };
     } finally {
       sink[Symbol.dispose]();
       await owned?.[Symbol.asyncDispose]();
@@ -135,3 +154,5 @@ async function stopping<T>(control: CopyControl, work: () => Promise<T>): Promis
   if (outcome.kind === 'failed') control.stop();
   return outcome;
 }
+
+threadLoaded();

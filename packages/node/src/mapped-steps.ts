@@ -63,22 +63,26 @@ export async function runMapped(run: MappedRun): Promise<void> {
   const count = Math.min(run.processes, run.order.length);
   const ended = new AbortController();
   const signal = AbortSignal.any([run.signal, ended.signal]);
-  const children = Array.from({ length: count }, () => runChild(run, next, signal));
-  for (const child of children) child.catch(() => ended.abort());
-  const results = await Promise.allSettled(children);
-  const failures = results.filter((result) => result.status === 'rejected').map(({ reason }): unknown => reason);
-  if (failures.length > 0) throw failures[0];
+  // Two at hand, where there are enough for all: then no child waits for its next.
+  const atHand = run.order.length >= 2 * count ? 2 : 1;
+  let failure: { readonly error: unknown } | undefined;
+  const children = Array.from({ length: count }, () =>
+    runChild(run, next, atHand, signal).catch((error: unknown) => {
+      // The others die of it, so theirs say nothing.
+      failure ??= { error };
+      ended.abort();
+    }),
+  );
+  await Promise.all(children);
+  if (failure !== undefined) throw failure.error;
 }
-
-/** Steps that a child has at hand, so that it need not wait for the next. */
-const STEPS_AHEAD = 2;
 
 function send(child: ChildProcess, order: MapChildOrder): void {
   // A child that is gone is met by its exit.
   child.send(order, () => undefined);
 }
 
-async function runChild(run: MappedRun, next: Iterator<number>, signal: AbortSignal): Promise<void> {
+async function runChild(run: MappedRun, next: Iterator<number>, atHand: number, signal: AbortSignal): Promise<void> {
   // V8's young generation is kept small, as in the threads.
   const child = fork(builtModule('map-child'), [], {
     serialization: 'advanced',
@@ -98,7 +102,7 @@ async function runChild(run: MappedRun, next: Iterator<number>, signal: AbortSig
     const claimed = next.next();
     const step = claimed.done === true ? undefined : run.steps[claimed.value];
     if (claimed.done === true || step === undefined) {
-      if (pending === 0) child.disconnect();
+      if (pending === 0 && child.connected) child.disconnect();
       return;
     }
     pending += 1;
@@ -120,7 +124,7 @@ async function runChild(run: MappedRun, next: Iterator<number>, signal: AbortSig
     }
   });
   send(child, { kind: 'open', sources: run.sources, sink: run.sink });
-  for (let ahead = 0; ahead < STEPS_AHEAD; ahead += 1) give();
+  for (let given = 0; given < atHand; given += 1) give();
   const { code, by } = await gone;
   signal.removeEventListener('abort', kill);
   if (failure !== undefined) throw failure;

@@ -19,6 +19,8 @@ export interface OutputHashOptions {
   /** Of the whole output. */
   readonly byteLength: number;
   readonly ring?: ChunkRing;
+  /** Takes the chunks of steps whose CRC-32 is left to this thread. */
+  readonly check: (step: number, bytes: Uint8Array) => void;
   /** Does one step that nobody has begun; false when none is left. */
   readonly lendHand: () => Promise<boolean>;
 }
@@ -39,6 +41,7 @@ export async function hashOutput(options: OutputHashOptions): Promise<void> {
     } else {
       await output.readBackTo(chunk.position);
       output.update(chunk.bytes, chunk.position);
+      if (chunk.unchecked !== undefined) options.check(chunk.unchecked, chunk.bytes);
       ring.release();
     }
   }

@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteSource } from '@assay/core';
 
-const BREATH_MS = 20;
+const BREATH_MS = 5;
 
 /** The same source; disposing of it stays its owner's. */
 export function responsive(source: ByteSource): ByteSource {

@@ -24,6 +24,8 @@ export interface StepContextOptions {
   readonly wrote: (byteLength: number) => void | Promise<void>;
   /** Takes every output byte, in order. */
   readonly ring?: ChunkRing;
+  /** The step that is done now, where its CRC-32 is left to the taker of the ring. */
+  readonly unchecked?: () => number | undefined;
   /** Sees every chunk after it was written. */
   readonly see?: (bytes: Uint8Array, position: number) => Promise<void>;
 }
@@ -72,7 +74,7 @@ function ringSlot(ring: ChunkRing | undefined, check: () => void): Uint8Array {
   return ring.slot(check);
 }
 
-function writer({ check, wrote, ring, see }: StepContextOptions, sink: BlockingSink): StepContext['write'] {
+function writer({ check, wrote, ring, unchecked, see }: StepContextOptions, sink: BlockingSink): StepContext['write'] {
   const write = async (bytes: Uint8Array, position: number): Promise<void> => {
     check();
     sink.write(bytes, position);
@@ -83,7 +85,7 @@ function writer({ check, wrote, ring, see }: StepContextOptions, sink: BlockingS
   return async (bytes, position) => {
     if (ring.owns(bytes)) {
       await write(bytes, position);
-      ring.hand(bytes, position);
+      ring.hand(bytes, position, unchecked?.());
       return;
     }
     for (let done = 0; done < bytes.length; ) {
@@ -91,7 +93,7 @@ function writer({ check, wrote, ring, see }: StepContextOptions, sink: BlockingS
       const chunk = slot.subarray(0, Math.min(slot.length, bytes.length - done));
       chunk.set(bytes.subarray(done, done + chunk.length));
       await write(chunk, position + done);
-      ring.hand(chunk, position + done);
+      ring.hand(chunk, position + done, unchecked?.());
       done += chunk.length;
     }
   };

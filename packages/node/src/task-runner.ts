@@ -3,58 +3,68 @@
  * Tasks over sources that no thread can open again are done on the calling thread.
  */
 import { availableParallelism } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { createOneThreadTaskRunner, type ByteSource, type Digests, type Task, type TaskOptions, type TaskResult, type TaskRunner } from '@assay/core';
 import { placeOf } from './blocking-files.ts';
 import { nodeHashers } from './hashers.ts';
 import { errorOf, type Outcome } from './outcome.ts';
 import { responsive } from './responsive-source.ts';
-import type { SharedDigestTask } from './task-worker.ts';
+import { digest, type SharedDigestTask } from './task-worker.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 /** How a task runner works. */
 export interface TaskRunnerOptions {
   /** Threads; by default one for each core, at most 8. */
   readonly threads?: number;
+  /**
+   * The calling thread is one of them: a short program is quicker, because it begins at once and starts one thread
+   * less, or none for one task. It is busy then, with pauses every 5 ms; a server wants it free. Default: false.
+   */
+  readonly callerHelps?: boolean;
 }
 
 /**
- * A task runner on threads that start at once and end when it is disposed of.
+ * A task runner on threads that end when it is disposed of.
  * @throws {TypeError} for a number of threads that is not a positive integer
  */
 export function createTaskRunner(options: TaskRunnerOptions = {}): TaskRunner & AsyncDisposable {
-  const { threads = Math.min(8, availableParallelism()) } = options;
+  const { threads = Math.min(8, availableParallelism()), callerHelps = false } = options;
   if (!Number.isSafeInteger(threads) || threads < 1) throw new TypeError(`threads must be a positive integer, not ${threads}`);
-  const pool = new WorkerPool('task-worker', threads);
+  const pooled = threads - (callerHelps ? 1 : 0);
+  const start = (): WorkerPool => new WorkerPool('task-worker', pooled);
+  let pool = callerHelps ? undefined : start();
   return {
-    run: (tasks, sources, taskOptions = {}) => runTasks(pool, tasks, sources, taskOptions),
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+    run(tasks, sources, taskOptions = {}) {
+      if (pooled > 0 && tasks.length > (callerHelps ? 1 : 0)) pool ??= start();
+      return runTasks({ pool, threads, callerHelps, tasks, sources, options: taskOptions });
+    },
+    async [Symbol.asyncDispose]() {
+      await pool?.[Symbol.asyncDispose]();
+    },
   };
 }
 
-async function* runTasks(
-  pool: WorkerPool,
-  tasks: readonly Task[],
-  sources: readonly ByteSource[],
-  { signal, onBytes }: TaskOptions,
-): AsyncIterable<TaskResult> {
+interface TaskRun {
+  /** Absent where the caller does all. */
+  readonly pool: WorkerPool | undefined;
+  readonly threads: number;
+  readonly callerHelps: boolean;
+  readonly tasks: readonly Task[];
+  readonly sources: readonly ByteSource[];
+  readonly options: TaskOptions;
+}
+
+async function* runTasks(run: TaskRun): AsyncIterable<TaskResult> {
+  const { signal, onBytes } = run.options;
   signal?.throwIfAborted();
-  const shared = new SharedTasks(pool, tasks, sources, signal);
+  // A caller at work would hold up their start.
+  await run.pool?.started();
+  const shared = new SharedTasks(run);
   const progress = setInterval(() => shared.report(onBytes), 100);
   const stop = (): void => shared.stop();
   signal?.addEventListener('abort', stop);
   try {
-    const queue = tasks.keys();
-    const running = new Map<number, Promise<TaskResult>>();
-    for (;;) {
-      // Two for each thread: the next is there when one is done, and a long list is not posted at once.
-      while (running.size < pool.threads * 2) {
-        const { done, value } = queue.next();
-        if (done === true) break;
-        running.set(value, shared.start(value));
-      }
-      if (running.size === 0) break;
-      const result = await Promise.race(running.values());
-      running.delete(result.task);
+    for await (const result of inLanes(run, shared)) {
       signal?.throwIfAborted();
       shared.report(onBytes);
       yield result;
@@ -67,29 +77,54 @@ async function* runTasks(
   }
 }
 
+/** For each thread. */
+const MANY_TASKS = 16;
+
+/**
+ * Starts tasks as others end, one on each thread. Of many, each thread has the next at hand too; of few, one that
+ * waits behind another would be done sooner by whoever is free first.
+ */
+async function* inLanes({ pool, tasks, callerHelps }: TaskRun, shared: SharedTasks): AsyncIterable<TaskResult> {
+  const queue = tasks.keys();
+  const running = new Map<number, Promise<TaskResult>>();
+  const threads = pool?.threads ?? 0;
+  const many = tasks.length >= MANY_TASKS * (threads + 1);
+  const lanes = { pool: threads * (many ? 2 : 1), caller: callerHelps ? 1 : 0 };
+  const laneOf = new Map<number, keyof typeof lanes>();
+  for (;;) {
+    for (const lane of ['caller', 'pool'] as const) {
+      for (let next = lanes[lane] > 0 ? queue.next() : undefined; next?.done === false; next = lanes[lane] > 0 ? queue.next() : undefined) {
+        lanes[lane] -= 1;
+        laneOf.set(next.value, lane);
+        running.set(next.value, shared.start(next.value, lane));
+      }
+    }
+    if (running.size === 0) return;
+    const result = await Promise.race(running.values());
+    running.delete(result.task);
+    lanes[laneOf.get(result.task) ?? 'pool'] += 1;
+    laneOf.delete(result.task);
+    yield result;
+  }
+}
+
 class SharedTasks {
-  #pool: WorkerPool;
-  #tasks: readonly Task[];
-  #sources: readonly ByteSource[];
-  #signal: AbortSignal | undefined;
+  #run: TaskRun;
   #here = createOneThreadTaskRunner(nodeHashers);
   #progress: BigInt64Array<SharedArrayBuffer>;
   #reported: number[];
   #stop = new Int32Array(new SharedArrayBuffer(4));
   #unfinished = new Set<Promise<TaskResult>>();
 
-  constructor(pool: WorkerPool, tasks: readonly Task[], sources: readonly ByteSource[], signal: AbortSignal | undefined) {
-    this.#pool = pool;
-    this.#tasks = tasks;
-    this.#sources = sources;
-    this.#signal = signal;
-    this.#progress = new BigInt64Array(new SharedArrayBuffer(Math.max(1, tasks.length) * 8));
-    this.#reported = tasks.map(() => 0);
+  constructor(run: TaskRun) {
+    this.#run = run;
+    this.#progress = new BigInt64Array(new SharedArrayBuffer(Math.max(1, run.tasks.length) * 8));
+    this.#reported = run.tasks.map(() => 0);
   }
 
   /** Never rejects. */
-  start(index: number): Promise<TaskResult> {
-    const result = this.#result(index).catch((error: unknown): TaskResult => ({ task: index, ok: false, error }));
+  start(index: number, lane: 'pool' | 'caller'): Promise<TaskResult> {
+    const result = this.#result(index, lane).catch((error: unknown): TaskResult => ({ task: index, ok: false, error }));
     this.#unfinished.add(result);
     void result.then(() => this.#unfinished.delete(result));
     return result;
@@ -113,10 +148,11 @@ class SharedTasks {
     }
   }
 
-  async #result(index: number): Promise<TaskResult> {
-    const task = this.#tasks[index];
-    const source = task === undefined ? undefined : this.#sources[task.source];
-    if (task === undefined || source === undefined) throw new RangeError(`a task names source ${task?.source} of ${this.#sources.length}`);
+  async #result(index: number, lane: 'pool' | 'caller'): Promise<TaskResult> {
+    const { tasks, sources, threads, pool, options } = this.#run;
+    const task = tasks[index];
+    const source = task === undefined ? undefined : sources[task.source];
+    if (task === undefined || source === undefined) throw new RangeError(`a task names source ${task?.source} of ${sources.length}`);
     const place = placeOf(source);
     if (place === undefined) return this.#resultHere(index, task, source);
     const shared: SharedDigestTask = {
@@ -125,18 +161,25 @@ class SharedTasks {
       index,
       progress: this.#progress.buffer,
       stop: this.#stop.buffer,
-      readAhead: this.#tasks.length < this.#pool.threads,
+      readAhead: tasks.length < threads,
     };
     // What our own worker module answers.
-    const outcome = (await this.#pool.run('digest', shared)) as Outcome<Digests>;
+    const outcome = lane === 'caller' ? await digestHere(shared) : ((await pool?.run('digest', shared)) as Outcome<Digests>);
     if (outcome.kind === 'done') return { task: index, ok: true, digests: outcome.value };
-    return { task: index, ok: false, error: outcome.kind === 'failed' ? errorOf(outcome) : this.#signal?.reason };
+    return { task: index, ok: false, error: outcome.kind === 'failed' ? errorOf(outcome) : options.signal?.reason };
   }
 
   async #resultHere(index: number, task: Task, source: ByteSource): Promise<TaskResult> {
+    const { signal } = this.#run.options;
     const onBytes = (_: number, count: number): void => void Atomics.add(this.#progress, index, BigInt(count));
-    const options = { onBytes, ...(this.#signal === undefined ? {} : { signal: this.#signal }) };
+    const options = { onBytes, ...(signal === undefined ? {} : { signal }) };
     for await (const result of this.#here.run([{ ...task, source: 0 }], [responsive(source)], options)) return { ...result, task: index };
     throw new RangeError('a task runner gave no result');
   }
+}
+
+/** On the calling thread, with pauses: between tasks too, which may be many small ones. */
+async function digestHere(shared: SharedDigestTask): Promise<Outcome<Digests>> {
+  await setImmediate();
+  return digest(shared, responsive);
 }

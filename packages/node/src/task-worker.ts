@@ -4,11 +4,12 @@
  */
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
-import { createMultiHasher, digestSource, type Digests, type DigestTask, type MultiHasher } from '@assay/core';
+import { createMultiHasher, digestSource, type ByteSource, type Digests, type DigestTask, type MultiHasher } from '@assay/core';
 import { openBlockingSource, type BlockingSource, type FilePlace } from './blocking-files.ts';
 import { Stopped } from './copy-control.ts';
 import { nodeHashers } from './hashers.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
+import { threadLoaded } from './thread-loading.ts';
 
 /** One task, and the memory through which it is watched. */
 export interface SharedDigestTask {
@@ -26,8 +27,11 @@ export interface SharedDigestTask {
 
 const CHUNK_BYTES = 512 << 10;
 
-/** Digests of one task. */
-export function digest(shared: SharedDigestTask): Promise<Outcome<Digests>> {
+/** Each read ahead is a trip through the thread pool; fewer are better, and two of these still stay in the last cache. */
+const CHUNK_BYTES_AHEAD = 1 << 20;
+
+/** Digests of one task; `around` may put something between the file and its reader. */
+export function digest(shared: SharedDigestTask, around: (source: ByteSource) => ByteSource = (source) => source): Promise<Outcome<Digests>> {
   const stop = new Int32Array(shared.stop);
   const progress = new BigInt64Array(shared.progress);
   const check = (): void => {
@@ -38,7 +42,7 @@ export function digest(shared: SharedDigestTask): Promise<Outcome<Digests>> {
     const onBytes = (count: number): void => void Atomics.add(progress, shared.index, BigInt(count));
     const { algorithms, start, end } = shared.task;
     try {
-      if (shared.readAhead && end - start > CHUNK_BYTES) {
+      if (shared.readAhead && end - start > CHUNK_BYTES_AHEAD) {
         const hasher = await createMultiHasher(nodeHashers, algorithms, end - start);
         await hashReadingAhead(hasher, source, start, end, (count) => {
           check();
@@ -46,7 +50,7 @@ export function digest(shared: SharedDigestTask): Promise<Outcome<Digests>> {
         });
         return hasher.digests();
       }
-      return await digestSource(source, algorithms, { hashers: nodeHashers, start, end, chunkBytes: CHUNK_BYTES, onBytes });
+      return await digestSource(around(source), algorithms, { hashers: nodeHashers, start, end, chunkBytes: CHUNK_BYTES, onBytes });
     } finally {
       await source[Symbol.asyncDispose]();
     }
@@ -63,7 +67,7 @@ async function hashReadingAhead(
   end: number,
   onBytes: (count: number) => void,
 ): Promise<void> {
-  let [now, later] = [new Uint8Array(CHUNK_BYTES), new Uint8Array(CHUNK_BYTES)];
+  let [now, later] = [new Uint8Array(CHUNK_BYTES_AHEAD), new Uint8Array(CHUNK_BYTES_AHEAD)];
   const fill = async (buffer: Uint8Array, position: number): Promise<Uint8Array> => {
     const chunk = buffer.subarray(0, Math.min(buffer.length, end - position));
     if (chunk.length === 0) return chunk;
@@ -83,3 +87,5 @@ async function hashReadingAhead(
     [now, later] = [later, now];
   }
 }
+
+threadLoaded();

@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { AssayError } from '@assay/core';
 import type { Piscina } from 'piscina';
+import { ThreadLoading } from './thread-loading.ts';
 
 /** A module of this package that runs in threads or processes, as built; also when this file runs from source. */
 export function builtModule(name: 'copy-worker' | 'task-worker' | 'map-child'): string {
@@ -18,12 +19,18 @@ const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4 };
 export class WorkerPool implements AsyncDisposable {
   readonly threads: number;
   #pool: Promise<Piscina>;
+  #loading = new ThreadLoading();
 
   constructor(module: 'copy-worker' | 'task-worker', threads: number) {
     this.threads = threads;
-    this.#pool = startPool(module, threads);
+    this.#pool = startPool(module, threads, this.#loading);
     // Rejections are met by whoever runs something.
     this.#pool.catch(() => undefined);
+  }
+
+  /** Resolves when the threads have been started, or cannot be. */
+  async started(): Promise<void> {
+    await this.#pool.catch(() => undefined);
   }
 
   /**
@@ -41,11 +48,13 @@ export class WorkerPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const pool = await this.#pool.catch(() => undefined);
-    await pool?.destroy();
+    if (pool === undefined) return;
+    await this.#loading.settled(this.threads);
+    await pool.destroy();
   }
 }
 
-async function startPool(module: 'copy-worker' | 'task-worker', threads: number): Promise<Piscina> {
+async function startPool(module: 'copy-worker' | 'task-worker', threads: number, loading: ThreadLoading): Promise<Piscina> {
   const { Piscina } = await import('piscina');
   const pool = new Piscina({
     filename: builtModule(module),
@@ -56,9 +65,10 @@ async function startPool(module: 'copy-worker' | 'task-worker', threads: number)
     recordTiming: false,
     execArgv: [],
     resourceLimits: RESOURCE_LIMITS,
+    workerData: loading.memory,
   });
   // A thread that dies with nothing to do is replaced; the next run says what is wrong, if anything is.
-  pool.on('error', () => undefined);
+  pool.on('error', () => loading.fail());
   return pool;
 }
 
