@@ -58,7 +58,8 @@ describe.each(implementations)('inflating: %s', (_, inflate) => {
       }
     }
     for await (const chunk of inflate(input())) if (chunk.length > 0) break;
-    expect(ended).toBe(true);
+    // Node 24 cancels the far end of a pipe a little later.
+    await expect.poll(() => ended).toBe(true);
   });
 
   test('passes on a failure of its input', async () => {

@@ -116,9 +116,8 @@ describe.each(implementations)('a task runner: %s', (_, make) => {
     await expect(collect(runner.run([whole(from)], [from], { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
     const controller = new AbortController();
     const tasks = Array.from({ length: 5000 }, () => whole(from));
-    const run = collect(runner.run(tasks, [from], { signal: controller.signal }));
-    setTimeout(() => controller.abort(reason), 200);
-    await expect(run).rejects.toBe(reason);
+    const onBytes = (): void => controller.abort(reason);
+    await expect(collect(runner.run(tasks, [from], { signal: controller.signal, onBytes }))).rejects.toBe(reason);
   });
 
   test('stops when the consumer leaves', async () => {

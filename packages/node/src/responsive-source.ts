@@ -7,9 +7,11 @@ import type { ByteSource } from '@assay/core';
 
 const BREATH_MS = 5;
 
+/** Of all of them: many short reads of many sources hold up the loop as one long one does. */
+let last = performance.now();
+
 /** The same source; disposing of it stays its owner's. */
 export function responsive(source: ByteSource): ByteSource {
-  let last = performance.now();
   const withView = source.withView?.bind(source);
   return {
     name: source.name,
