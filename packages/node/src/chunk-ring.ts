@@ -2,6 +2,7 @@
  * A ring of chunks in shared memory from one thread to another.
  * The first fills a slot, uses it, and hands it on; the second sees the very bytes, without reading them again.
  */
+import type { ChunkCheck } from './shared-crc.ts';
 
 const HANDED = 0;
 const RELEASED = 1;
@@ -10,10 +11,10 @@ const CLOSED = 2;
 const NOTHING = 3;
 const FIELDS = 4;
 
-/** Per slot: where its bytes begin, how many there are, their output position, and a step. */
-const FACTS = 4;
+/** Per slot: where its bytes begin, how many there are, their output position, a step, and their CRC-32. */
+const FACTS = 5;
 
-/** Stands for no step. */
+/** Stands for no step, or no CRC-32. */
 const NONE = -1;
 
 /**
@@ -34,8 +35,7 @@ export interface ChunkRingMemory {
 export interface Chunk {
   readonly bytes: Uint8Array;
   readonly position: number;
-  /** The step whose CRC-32 the taker computes. */
-  readonly unchecked: number | undefined;
+  readonly check: ChunkCheck | undefined;
 }
 
 /** One thread's end of the ring: one thread fills, one other takes. */
@@ -84,10 +84,10 @@ export class ChunkRing {
     return this.#waiting() * 2 < this.#slots;
   }
 
-  /** Hands the filler's slot on; `bytes` lie in it. `unchecked`: the step whose CRC-32 is left to the taker. */
-  hand(bytes: Uint8Array, position: number, unchecked?: number): void {
+  /** Hands the filler's slot on; `bytes` lie in it. */
+  hand(bytes: Uint8Array, position: number, check?: ChunkCheck): void {
     const handed = this.#load(HANDED);
-    this.#facts.set([bytes.byteOffset, bytes.length, position, unchecked ?? NONE], this.#index(handed) * FACTS);
+    this.#facts.set([bytes.byteOffset, bytes.length, position, check?.step ?? NONE, check?.crc ?? NONE], this.#index(handed) * FACTS);
     Atomics.store(this.#fields, HANDED, (handed + 1) | 0);
   }
 
@@ -111,11 +111,11 @@ export class ChunkRing {
   take(): Chunk | undefined {
     if (this.#waiting() === 0) return undefined;
     const base = this.#index(this.#load(RELEASED)) * FACTS;
-    const [start = 0, length = 0, position = 0, unchecked = NONE] = this.#facts.subarray(base, base + FACTS);
+    const [start = 0, length = 0, position = 0, step = NONE, crc = NONE] = this.#facts.subarray(base, base + FACTS);
     return {
       bytes: this.#bytes.subarray(start, start + length),
       position,
-      unchecked: unchecked === NONE ? undefined : unchecked,
+      check: step === NONE ? undefined : { step, crc: crc === NONE ? undefined : crc },
     };
   }
 

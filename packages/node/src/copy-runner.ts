@@ -34,8 +34,8 @@ export interface CopyRunnerOptions {
   readonly reader?: Reader;
 }
 
-/** Slots of the ring between the copying and the hashing thread: 4 MiB in all, so that they stay in the last cache. */
-const RING_SLOTS = 16;
+/** Slots of the ring between the copying and the hashing thread: 16 MiB in all, room enough that a nap never starves either. */
+const RING_SLOTS = 64;
 
 /**
  * A copy runner on threads that start at once and end when it is disposed of.

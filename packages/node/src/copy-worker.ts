@@ -16,7 +16,7 @@ import {
 import { openBlockingSink, type BlockingSink, type FilePlace } from './blocking-files.ts';
 import { ChunkRing, type ChunkRingMemory } from './chunk-ring.ts';
 import { CopyControl, type CopyControlMemory } from './copy-control.ts';
-import { DeferredCrcs, withoutCheck } from './deferred-crc.ts';
+import { SharedCrcs, withoutCheck, type ChunkCheck } from './shared-crc.ts';
 import { nodeHashers } from './hashers.ts';
 import { outcomeOf, type Outcome } from './outcome.ts';
 import { hashOutput } from './output-hash.ts';
@@ -57,19 +57,19 @@ export function copy(task: CopyTask): Promise<Outcome<CopyTaskResult>> {
   const ring = task.ring === undefined ? undefined : new ChunkRing(task.ring);
   return stopping(control, async () => {
     let sink: BlockingSink | undefined;
-    let unchecked: number | undefined;
+    let shared: number | undefined;
     const digest = await startDigest(task, async (target, position) => sink?.readBack(target, position));
     const owned = await openStepContext({
       ...contextOptions(task, control),
-      unchecked: () => unchecked,
+      shared: () => shared,
       ...(ring === undefined ? {} : { ring }),
       ...(digest === undefined ? {} : { see: (bytes, position) => digest.wrote(bytes, position) }),
     });
     sink = owned.sink;
     try {
       const steps = await doSteps(task, control, async (step, index) => {
-        const lighter = ring?.isLow === true ? withoutCheck(step) : undefined;
-        unchecked = lighter === undefined ? undefined : index;
+        const lighter = ring === undefined ? undefined : withoutCheck(step);
+        shared = lighter === undefined ? undefined : index;
         const result = await executeStep(lighter ?? step, owned.context);
         return lighter === undefined ? result : undefined;
       });
@@ -113,7 +113,7 @@ export function hash(task: HashTask): Promise<Outcome<CopyTaskResult>> {
   const control = new CopyControl(task.control);
   return stopping(control, async () => {
     const hasher = await createMultiHasher(nodeHashers, task.digests, task.byteLength);
-    const crcs = new DeferredCrcs();
+    const crcs = new SharedCrcs();
     const steps: [number, StepResult | undefined][] = [];
     let owned: OwnedStepContext | undefined;
     const doStep: DoStep = async (step) => {
@@ -128,7 +128,7 @@ export function hash(task: HashTask): Promise<Outcome<CopyTaskResult>> {
     const sink = openBlockingSink(task.sink);
     try {
       const ring = task.ring === undefined ? {} : { ring: new ChunkRing(task.ring) };
-      const check = (step: number, bytes: Uint8Array): void => crcs.update(step, bytes);
+      const check = (share: ChunkCheck, bytes: Uint8Array): void => crcs.update(share, bytes);
       await hashOutput({ hasher, sink, control, segments: task.segments, byteLength: task.byteLength, check, lendHand, ...ring });
       return { steps: [...steps, ...crcs.results()], digests: hasher.digests() };
     } finally {

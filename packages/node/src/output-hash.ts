@@ -6,6 +6,7 @@ import type { MultiHasher, OutputSegment } from '@assay/core';
 import type { BlockingSink } from './blocking-files.ts';
 import type { ChunkRing } from './chunk-ring.ts';
 import type { CopyControl } from './copy-control.ts';
+import type { ChunkCheck } from './shared-crc.ts';
 
 const BUFFER_BYTES = 256 << 10;
 
@@ -19,8 +20,8 @@ export interface OutputHashOptions {
   /** Of the whole output. */
   readonly byteLength: number;
   readonly ring?: ChunkRing;
-  /** Takes the chunks of steps whose CRC-32 is left to this thread. */
-  readonly check: (step: number, bytes: Uint8Array) => void;
+  /** Takes the chunks of steps whose CRC-32 is shared with this thread. */
+  readonly check: (check: ChunkCheck, bytes: Uint8Array) => void;
   /** Does one step that nobody has begun; false when none is left. */
   readonly lendHand: () => Promise<boolean>;
 }
@@ -41,7 +42,7 @@ export async function hashOutput(options: OutputHashOptions): Promise<void> {
     } else {
       await output.readBackTo(chunk.position);
       output.update(chunk.bytes, chunk.position);
-      if (chunk.unchecked !== undefined) options.check(chunk.unchecked, chunk.bytes);
+      if (chunk.check !== undefined) options.check(chunk.check, chunk.bytes);
       ring.release();
     }
   }

@@ -2,6 +2,7 @@
  * What one thread or process needs to do copy steps: sources and sink of its own, and one small buffer.
  * Everything in it blocks; the thread has nothing else to do.
  */
+import { crc32 } from 'node:zlib';
 import type { ByteSource, StepContext } from '@assay/core';
 import { openBlockingSink, openBlockingSource, type BlockingSink, type FilePlace } from './blocking-files.ts';
 import type { ChunkRing } from './chunk-ring.ts';
@@ -24,8 +25,8 @@ export interface StepContextOptions {
   readonly wrote: (byteLength: number) => void | Promise<void>;
   /** Takes every output byte, in order. */
   readonly ring?: ChunkRing;
-  /** The step that is done now, where its CRC-32 is left to the taker of the ring. */
-  readonly unchecked?: () => number | undefined;
+  /** The step that is done now, where its CRC-32 is shared with the taker of the ring. */
+  readonly shared?: () => number | undefined;
   /** Sees every chunk after it was written. */
   readonly see?: (bytes: Uint8Array, position: number) => Promise<void>;
 }
@@ -74,7 +75,7 @@ function ringSlot(ring: ChunkRing | undefined, check: () => void): Uint8Array {
   return ring.slot(check);
 }
 
-function writer({ check, wrote, ring, unchecked, see }: StepContextOptions, sink: BlockingSink): StepContext['write'] {
+function writer({ check, wrote, ring, shared, see }: StepContextOptions, sink: BlockingSink): StepContext['write'] {
   const write = async (bytes: Uint8Array, position: number): Promise<void> => {
     check();
     sink.write(bytes, position);
@@ -82,18 +83,19 @@ function writer({ check, wrote, ring, unchecked, see }: StepContextOptions, sink
     await wrote(bytes.length);
   };
   if (ring === undefined) return write;
+  const writeAndHand = async (bytes: Uint8Array, position: number): Promise<void> => {
+    await write(bytes, position);
+    const step = shared?.();
+    // A low ring means that its taker has time to spare.
+    ring.hand(bytes, position, step === undefined ? undefined : { step, crc: ring.isLow ? undefined : crc32(bytes) });
+  };
   return async (bytes, position) => {
-    if (ring.owns(bytes)) {
-      await write(bytes, position);
-      ring.hand(bytes, position, unchecked?.());
-      return;
-    }
+    if (ring.owns(bytes)) return writeAndHand(bytes, position);
     for (let done = 0; done < bytes.length; ) {
       const slot = ring.slot(check);
       const chunk = slot.subarray(0, Math.min(slot.length, bytes.length - done));
       chunk.set(bytes.subarray(done, done + chunk.length));
-      await write(chunk, position + done);
-      ring.hand(chunk, position + done, unchecked?.());
+      await writeAndHand(chunk, position + done);
       done += chunk.length;
     }
   };

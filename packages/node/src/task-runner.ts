@@ -18,26 +18,22 @@ export interface TaskRunnerOptions {
   readonly threads?: number;
   /**
    * The calling thread is one of them: a short program is quicker, because it begins at once and starts one thread
-   * less, or none for one task. It is busy then, with pauses every 5 ms; a server wants it free. Default: false.
+   * less, or none where `threads` is 1. It is busy then, with pauses every 5 ms; a server wants it free. Default: false.
    */
   readonly callerHelps?: boolean;
 }
 
 /**
- * A task runner on threads that end when it is disposed of.
+ * A task runner on threads that start at once and end when it is disposed of.
  * @throws {TypeError} for a number of threads that is not a positive integer
  */
 export function createTaskRunner(options: TaskRunnerOptions = {}): TaskRunner & AsyncDisposable {
   const { threads = Math.min(8, availableParallelism()), callerHelps = false } = options;
   if (!Number.isSafeInteger(threads) || threads < 1) throw new TypeError(`threads must be a positive integer, not ${threads}`);
   const pooled = threads - (callerHelps ? 1 : 0);
-  const start = (): WorkerPool => new WorkerPool('task-worker', pooled);
-  let pool = callerHelps ? undefined : start();
+  const pool = pooled > 0 ? new WorkerPool('task-worker', pooled) : undefined;
   return {
-    run(tasks, sources, taskOptions = {}) {
-      if (pooled > 0 && tasks.length > (callerHelps ? 1 : 0)) pool ??= start();
-      return runTasks({ pool, threads, callerHelps, tasks, sources, options: taskOptions });
-    },
+    run: (tasks, sources, taskOptions = {}) => runTasks({ pool, threads, callerHelps, tasks, sources, options: taskOptions }),
     async [Symbol.asyncDispose]() {
       await pool?.[Symbol.asyncDispose]();
     },
@@ -149,7 +145,7 @@ class SharedTasks {
   }
 
   async #result(index: number, lane: 'pool' | 'caller'): Promise<TaskResult> {
-    const { tasks, sources, threads, pool, options } = this.#run;
+    const { tasks, sources, pool, options } = this.#run;
     const task = tasks[index];
     const source = task === undefined ? undefined : sources[task.source];
     if (task === undefined || source === undefined) throw new RangeError(`a task names source ${task?.source} of ${sources.length}`);
@@ -161,7 +157,7 @@ class SharedTasks {
       index,
       progress: this.#progress.buffer,
       stop: this.#stop.buffer,
-      readAhead: tasks.length < threads,
+      readAhead: tasks.length < availableParallelism(),
     };
     // What our own worker module answers.
     const outcome = lane === 'caller' ? await digestHere(shared) : ((await pool?.run('digest', shared)) as Outcome<Digests>);

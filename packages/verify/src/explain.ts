@@ -2,9 +2,8 @@
  * What a file that is not the expected one really is, as facts.
  * Looks at little of it: head, tail, and the header or directory of a container. Judges nothing: its findings are `info`.
  */
-import { blameOf, finding, isAssayError, type ByteSource, type Fact, type Facts, type Finding, type Limits } from '@assay/core';
-import { detect, refusalOf, surveyZipDirectory, type DetectedKind, type Detection } from '@assay/formats';
-import { checkSafetensors } from 'safetensors-js';
+import { blameOf, finding, isAssayError, type AssayError, type ByteSource, type Fact, type Facts, type Finding, type Limits } from '@assay/core';
+import type { DetectedKind, Detection } from '@assay/formats';
 import { compareSizes } from './compare.ts';
 import type { Expectation } from './expectation.ts';
 
@@ -32,17 +31,18 @@ export async function explainMismatch(source: ByteSource, options: ExplainOption
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   };
+  // Loaded when there is something to explain: the readers take longer to load than all the rest.
+  const { detect, refusalOf } = await import('@assay/formats');
   const detection = await detect(source, readOptions);
+  const refusal = refusalOf(detection, source);
   const sizes = expected?.byteLength === undefined ? [] : compareSizes(expected.byteLength, source.size, { path, origin: expected.origin });
-  const found = [...sizes, ...kindFindings(detection, source, path, expected), ...(await containerFindings(detection, source, readOptions))];
+  const found = [...sizes, ...kindFindings(detection, refusal, path, expected), ...(await containerFindings(detection, source, readOptions))];
   return found.map(({ code, subject, args }) => finding(code, 'info', { ...subject, path }, args));
 }
 
-function kindFindings(detection: Detection, source: ByteSource, path: string, expected: Expectation | undefined): Finding[] {
-  const { kind, facts } = detection;
+function kindFindings({ kind, facts }: Detection, refusal: AssayError | undefined, path: string, expected: Expectation | undefined): Finding[] {
   const hole = kind === 'unknown' && facts['zerosAtStart'] !== undefined;
   if (!(telling.has(kind) || hole) || promisedBy(path).has(kind)) return [];
-  const refusal = refusalOf(detection, source);
   if (refusal === undefined) return [];
   const args = { ...facts, found: kind, ...(kind === 'git-lfs-pointer' ? pointerFacts(facts, expected) : {}) };
   return [finding(refusal.code, 'info', { path }, args)];
@@ -115,9 +115,13 @@ async function containerFindings(
   options: { readonly signal?: AbortSignal; readonly limits?: Partial<Limits> },
 ): Promise<Finding[]> {
   try {
-    if (kind === 'safetensors') return problems((await checkSafetensors(source, options)).findings);
-    if (zips.has(kind)) return problems((await surveyZipDirectory(source, options)).findings);
-    return [];
+    if (kind === 'safetensors') {
+      const { checkSafetensors } = await import('safetensors-js');
+      return problems((await checkSafetensors(source, options)).findings);
+    }
+    if (!zips.has(kind)) return [];
+    const { surveyZipDirectory } = await import('@assay/formats');
+    return problems((await surveyZipDirectory(source, options)).findings);
   } catch (error) {
     if (!isAssayError(error) || blameOf(error.code) === 'world') throw error;
     return error.findings.length > 0 ? problems(error.findings) : [finding(error.code, 'info', {}, error.context)];

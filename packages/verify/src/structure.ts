@@ -15,8 +15,7 @@ import {
   type Limits,
   type Report,
 } from '@assay/core';
-import { checkZip, detect, openArchive, polyglotFinding, refusalOf, type DetectedKind, type Detection } from '@assay/formats';
-import { checkSafetensors } from 'safetensors-js';
+import type { DetectedKind, Detection } from '@assay/formats';
 
 /** Options of `checkStructure`. */
 export interface StructureOptions {
@@ -49,6 +48,8 @@ export interface StructureReport extends Report {
  * const { ok, kind, tensors } = await checkStructure(source, { hashers: wasmHashers });
  */
 export async function checkStructure(source: ByteSource, options: StructureOptions): Promise<StructureReport> {
+  // Loaded when a structure is to be proven: the readers take longer to load than all the rest.
+  const { detect, polyglotFinding } = await import('@assay/formats');
   const before = await source.identity();
   const detection = await detect(source, common(options));
   const polyglot = polyglotFinding(detection, source);
@@ -61,11 +62,13 @@ export async function checkStructure(source: ByteSource, options: StructureOptio
 }
 
 async function proof(source: ByteSource, detection: Detection, options: StructureOptions): Promise<StructureReport> {
+  const { refusalOf } = await import('@assay/formats');
   const refusal = refusalOf(detection, source);
   if (refusal !== undefined) {
     return { ok: false, complete: true, kind: detection.kind, tensors: 0, findings: asFindings(refusal, source) };
   }
   if (detection.kind === 'safetensors') {
+    const { checkSafetensors } = await import('safetensors-js');
     const { ok, complete, findings, tensors } = await checkSafetensors(source, common(options));
     return { ok, complete, kind: detection.kind, tensors: tensors.size, findings };
   }
@@ -74,6 +77,7 @@ async function proof(source: ByteSource, detection: Detection, options: Structur
 
 async function proveZip(source: ByteSource, detection: Detection, options: StructureOptions): Promise<StructureReport> {
   const { kernels, hashers, onBytes } = options;
+  const { checkZip } = await import('@assay/formats');
   const zip = await checkZip(source, {
     ...common(options),
     hashers,
@@ -88,6 +92,7 @@ async function proveZip(source: ByteSource, detection: Detection, options: Struc
 
 async function tensorsOf(source: ByteSource, detection: Detection, options: StructureOptions): Promise<{ tensors: number; findings: readonly Finding[] }> {
   const { kernels } = options;
+  const { openArchive } = await import('@assay/formats');
   try {
     await using archive = await openArchive(source, { ...common(options), detection, ...(kernels === undefined ? {} : { kernels }) });
     return { tensors: archive.tensors.size, findings: [...archive.findings, ...unproven(archive.leftOut)] };

@@ -7,6 +7,7 @@ import type { Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import { interruptible } from '../signal.ts';
 import type { Define } from './define.ts';
+import { startTasks } from './start-tasks.ts';
 import { threadCount } from './thread-count.ts';
 
 interface Options {
@@ -31,6 +32,7 @@ export function defineSums(command: Command, define: Define): void {
 }
 
 async function run(paths: string[], { algorithm, tag = false, threads }: Options, console: Console): Promise<number> {
+  await using tasks = await startTasks(threads);
   const [{ sums }, { formatChecksumLine }, { renderComplaint }] = await Promise.all([
     import('../jobs/sums.ts'),
     import('@assay/verify'),
@@ -41,7 +43,7 @@ async function run(paths: string[], { algorithm, tag = false, threads }: Options
     return sums(paths, {
       algorithm,
       signal,
-      ...(threads === undefined ? {} : { threads }),
+      tasks,
       ...(onProgress === undefined ? {} : { onProgress }),
     });
   });

@@ -2,12 +2,12 @@
  * assay verify [PATH...]
  */
 import { type Command, Option } from 'commander';
-import type { TaskRunner } from '@assay/core';
 import type { Console } from '../console.ts';
 import { exitCodeOf } from '../exit-code.ts';
 import type { VerifyOptions } from '../jobs/verify.ts';
 import { interruptible } from '../signal.ts';
 import type { Define } from './define.ts';
+import { startTasks } from './start-tasks.ts';
 import { threadCount } from './thread-count.ts';
 
 interface Options {
@@ -46,28 +46,23 @@ export function defineVerify(command: Command, define: Define): void {
 }
 
 async function run(paths: string[], options: Options, console: Console): Promise<number> {
-  // Threads for the files of a list come up while the rest is loaded.
-  await using tasks = options.check !== undefined && paths.length === 0 ? await startThreads(options) : undefined;
+  // Threads for the files of a list come up while the rest is loaded; for one file this thread is enough.
+  await using tasks = await startTasks(options.check !== undefined && paths.length === 0 ? options.threads : 1);
   const [{ verify }, { renderVerification }] = await Promise.all([import('../jobs/verify.ts'), import('../render/verification.ts')]);
   const report = await interruptible(async (signal) => {
     const onProgress = await console.onProgress();
     return verify(paths, {
       ...jobOptions(options),
       signal,
-      ...(tasks === undefined ? {} : { tasks }),
+      tasks,
       ...(onProgress === undefined ? {} : { onProgress }),
     });
   });
   console.progressDone();
   // A file that is not ok is what --quiet is to show.
-  for (const line of renderVerification(report, console)) console.result(line);
+  for (const line of await renderVerification(report, console)) console.result(line);
   console.document({ schema: 'assay.verify/1', ...report });
   return exitCodeOf(report, options.failOn);
-}
-
-async function startThreads({ threads }: Options): Promise<TaskRunner & AsyncDisposable> {
-  const { createTaskRunner } = await import('@assay/node');
-  return createTaskRunner(threads === undefined ? {} : { threads });
 }
 
 function jobOptions({ sha256, md5, against, check, structure, ignoreMissing, strict, threads }: Options): VerifyOptions {

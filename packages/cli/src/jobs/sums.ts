@@ -23,6 +23,8 @@ import { progressOver } from './task-progress.ts';
 export interface SumsOptions {
   readonly algorithm?: DigestAlgorithm;
   readonly threads?: number;
+  /** A runner of yours, borrowed; without it one is started here, with `threads`. */
+  readonly tasks?: TaskRunner;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
 }
@@ -45,14 +47,17 @@ export interface SumsReport extends Report {
  * A file that cannot be read is a finding and does not stop the others.
  */
 export async function sums(paths: readonly string[], options: SumsOptions = {}): Promise<SumsReport> {
-  const { algorithm = 'sha256', threads } = options;
+  const { algorithm = 'sha256', threads, tasks } = options;
+  if (tasks === undefined) {
+    await using started = createTaskRunner(threads === undefined ? {} : { threads });
+    return await sums(paths, { ...options, tasks: started });
+  }
   const findings: Finding[] = [];
   const files: FileSum[] = [];
-  await using runner = createTaskRunner(threads === undefined ? {} : { threads });
   const wanted: string[] = [];
   for await (const path of expandFolders(paths, findings)) wanted.push(path);
   for (let at = 0; at < wanted.length; at += BATCH) {
-    files.push(...(await digestBatch(wanted.slice(at, at + BATCH), algorithm, runner, findings, options)));
+    files.push(...(await digestBatch(wanted.slice(at, at + BATCH), algorithm, tasks, findings, options)));
   }
   return { ok: isOk(findings), complete: files.length === wanted.length, algorithm, files, findings };
 }

@@ -33,7 +33,7 @@ export interface VerifyOptions {
   /** Malformed lines of a checksum file are errors. */
   readonly strict?: boolean;
   readonly threads?: number;
-  /** Threads of yours, borrowed, for the files of a checksum file; without them `threads` are started here. */
+  /** A runner of yours, borrowed; without it one is started here, with `threads`. */
   readonly tasks?: TaskRunner;
   readonly limits?: Partial<Limits>;
   readonly signal?: AbortSignal;
@@ -127,13 +127,14 @@ async function verifyOne({ path, expectation, unlistedIn }: Wanted, options: Ver
     const needsStructure = options.structure === true || expectation === undefined;
     const structure = needsStructure ? await proveStructure(source, options) : undefined;
     if (expectation === undefined && structure !== undefined) return [unverified({ name: path, byteLength: source.size, expected }, structure, { ...options, unlistedIn })];
-    const tasks = owned.use(createTaskRunner({ threads: 1 }));
+    const tasks = options.tasks ?? owned.use(createTaskRunner({ threads: 1 }));
     const { files } = await verifyFiles([{ source, name: path, expected }], { ...common(options), tasks });
     return files.map((file) => (structure === undefined ? file : withStructure(file, structure)));
   } catch (failure) {
     options.signal?.throwIfAborted();
     if (!isAssayError(failure)) throw failure;
-    const { files } = await verifyFiles([{ name: path, failure, expected }], { tasks: createTaskRunner({ threads: 1 }) });
+    await using tasks = createTaskRunner({ threads: 1, callerHelps: true });
+    const { files } = await verifyFiles([{ name: path, failure, expected }], { tasks });
     return [...files];
   }
 }

@@ -2,7 +2,7 @@
  * What `assay verify` prints.
  */
 import { blameOf, type Fact, type Finding } from '@assay/core';
-import { refusalWords, type DetectedKind, type Refusal } from '@assay/formats';
+import type { DetectedKind, Refusal, refusalWords } from '@assay/formats';
 import type { Console, Tone } from '../console.ts';
 import type { FileVerification, VerificationReport } from '../jobs/verify.ts';
 import { exitCodeOf } from '../exit-code.ts';
@@ -21,17 +21,25 @@ const verdicts: Readonly<Record<FileVerification['status'], readonly [Tone, stri
 const SHOWN = 10;
 
 /** The lines for stdout: a line a file, why, then the sum. With `quiet` only of files that are not ok. */
-export function renderVerification(report: VerificationReport, console: Console): readonly string[] {
+export async function renderVerification(report: VerificationReport, console: Console): Promise<readonly string[]> {
+  const words = await wordsFor(report);
   const files = console.quiet ? report.files.filter(({ status }) => status !== 'ok') : report.files;
   const width = Math.min(48, longest(files.map(({ name }) => pathName(name)), 0));
-  const lines = files.flatMap((file) => fileLines(file, width, console));
+  const lines = files.flatMap((file) => fileLines(file, width, console, words));
   const own = new Set(report.files.flatMap(({ findings }) => findings));
   const rest = report.findings.filter((one) => !own.has(one) && !(console.quiet && one.severity !== 'error'));
   return [...lines, ...renderFindings(rest, { shown: SHOWN, console }), ...(console.quiet ? [] : sumLine(report))];
 }
 
-function fileLines(file: FileVerification, width: number, console: Console): readonly string[] {
-  const other = otherThing(file);
+/** The words of `@assay/formats` for what a file is instead; loaded only where a file is something else. */
+type Words = typeof refusalWords;
+
+async function wordsFor({ findings }: VerificationReport): Promise<Words | undefined> {
+  return findings.some(isTelling) ? (await import('@assay/formats')).refusalWords : undefined;
+}
+
+function fileLines(file: FileVerification, width: number, console: Console, words: Words | undefined): readonly string[] {
+  const other = otherThing(file, words);
   const [tone, word] = other !== undefined && file.status === 'mismatch' ? (['bad', 'NOT WEIGHTS'] as const) : verdicts[file.status];
   const head = `${pathName(file.name).padEnd(width)}   ${console.paint(tone, word.padEnd(10))}  ${reason(file, other)}`.trimEnd();
   const inHead = file.findings.find((one) => isInHead(one) || (other !== undefined && one === other.finding && digestOf(file) === ''));
@@ -61,11 +69,15 @@ interface OtherThing extends Refusal {
 }
 
 /** What a wrong file really is tells better what to do than that it is wrong. */
-function otherThing({ name, findings }: FileVerification): OtherThing | undefined {
-  const telling = findings.find(({ code, args }) => code.startsWith('FORMAT_') && blameOf(code) === 'input' && typeof args['found'] === 'string');
+function otherThing({ name, findings }: FileVerification, words: Words | undefined): OtherThing | undefined {
+  const telling = findings.find(isTelling);
   if (telling === undefined) return undefined;
-  const words = refusalWords({ kind: telling.args['found'] as DetectedKind, facts: telling.args }, name);
-  return words === undefined ? undefined : { ...words, finding: telling };
+  const refusal = words?.({ kind: telling.args['found'] as DetectedKind, facts: telling.args }, name);
+  return refusal === undefined ? undefined : { ...refusal, finding: telling };
+}
+
+function isTelling({ code, args }: Finding): boolean {
+  return code.startsWith('FORMAT_') && blameOf(code) === 'input' && typeof args['found'] === 'string';
 }
 
 function whatItIs({ byteLength }: FileVerification, { is, finding: { args } }: OtherThing): string {
