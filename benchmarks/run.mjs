@@ -24,7 +24,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 
 const room = statfsSync(folder);
 console.log(`in ${folder}, ${((room.bavail * room.bsize) / 1e9).toFixed(0)} GB free; median of ${values.pairs} rounds after one warm-up`);
-console.log(`${'job'.padEnd(44)}${'ours'.padStart(9)}${'rivals'.padStart(18)}${'figure'.padStart(9)}   target`);
+console.log(`${'job'.padEnd(50)}${'ours'.padStart(9)}${'rivals'.padStart(18)}${'figure'.padStart(9)}   target`);
 const context = { folder, pairs: Number(values.pairs), small: values.small };
 let missed = 0;
 for (const job of jobs) {
@@ -33,7 +33,7 @@ for (const job of jobs) {
     missed += row.met === false ? 1 : 0;
     const verdict = row.met === undefined ? '' : row.met ? '  met' : '  MISSED';
     console.log(
-      `${row.name.padEnd(44)}${(row.ours ?? '').padStart(9)}${(row.rivals ?? '').padStart(18)}${row.figure.padStart(9)}   ${row.target ?? ''}${verdict}`,
+      `${row.name.padEnd(50)}${(row.ours ?? '').padStart(9)}${(row.rivals ?? '').padStart(18)}${row.figure.padStart(9)}   ${row.target ?? ''}${verdict}`,
     );
   }
 }
