@@ -6,13 +6,13 @@ import { cliPath, fixtures, nodePath, runCli, temporaryFolder } from '../support
 import { writeLargeCheckpoint } from '../support/large-checkpoint.ts';
 
 const folder = temporaryFolder();
-chmodSync(folder, 0o755);
 
-/** As somebody whom permissions bind: tests may run as root. */
-const ordinary = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+/** As somebody whom permissions bind: tests may run as root, who then gives its privileges up. */
+const ordinary = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
 
 function runOrdinary(args: readonly string[], cwd: string): { readonly status: number | null; readonly stderr: string } {
-  return spawnSync(nodePath, [cliPath, ...args], { encoding: 'utf8', cwd, ...ordinary });
+  const [command = nodePath, ...rest] = [...ordinary, nodePath, cliPath, ...args];
+  return spawnSync(command, rest, { encoding: 'utf8', cwd });
 }
 
 describe('when the world is in the way', () => {
