@@ -1,4 +1,4 @@
-import { crc32FromHex, combineCrc32, wasmHashers } from '@assay/core';
+import { crc32FromHex, crc32OfZeros, combineCrc32, wasmHashers } from '@assay/core';
 import { expect, it } from 'vitest';
 
 async function crc32(bytes: Uint8Array): Promise<number> {
@@ -14,4 +14,8 @@ it('joins the CRC-32 of neighbouring ranges at every cut', async () => {
     const [first, second] = [await crc32(bytes.subarray(0, cut)), await crc32(bytes.subarray(cut))];
     expect(combineCrc32(first, second, bytes.length - cut)).toBe(whole);
   }
+});
+
+it('knows the CRC-32 of any number of zeros', async () => {
+  for (const length of [0, 1, 2, 3, 255, 256, 100_003]) expect(crc32OfZeros(length)).toBe(await crc32(new Uint8Array(length)));
 });

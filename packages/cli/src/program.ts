@@ -7,6 +7,7 @@ import { exitCodeOfError, exitCodes } from './exit-code.ts';
 import { errorDocument } from './render/error-document.ts';
 import { renderError } from './render/error.ts';
 import { abortRunning, Interrupted, OutputGone } from './signal.ts';
+import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 import type { Define } from './commands/define.ts';
 import { defineConvert } from './commands/convert.ts';
@@ -82,7 +83,7 @@ function explain(error: unknown, console: Console): number {
     console.complain(`assay: ${error.message}; nothing was left behind`);
     return exitCodes.interrupted;
   }
-  if (error instanceof TypeError && !isInternal(error)) {
+  if (error instanceof UsageError) {
     console.complain(`assay: ${error.message}`);
     console.complain('       (--help shows what there is)');
     return exitCodes.usage;
@@ -90,11 +91,6 @@ function explain(error: unknown, console: Console): number {
   if (console.mode !== 'text') console.document(errorDocument(error));
   for (const line of renderError(error)) console.complain(line);
   return exitCodeOfError(error);
-}
-
-/** A TypeError of the language, not one that names a caller's mistake. */
-function isInternal(error: TypeError): boolean {
-  return /undefined|null|not a function|not iterable/.test(error.message);
 }
 
 /** `assay ... | head` ends quietly; a result that could not be written is no answer. */

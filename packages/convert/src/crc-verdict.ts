@@ -2,7 +2,7 @@
  * What the CRC-32 of the members say: proven, damaged, never computed, or never written at all.
  * PyTorch never checks them on loading (§1.1 of its zip form), so wrong ones are found here first.
  */
-import { combineCrc32 } from '@assay/core';
+import { combineCrc32, crc32OfZeros } from '@assay/core';
 import type { StepResult } from '@assay/core';
 import type { MemberCheck } from './conversion-plan.ts';
 
@@ -49,23 +49,5 @@ function combined({ results: parts, member }: MemberCheck, results: readonly Ste
 function storagesAreUnwritten(checks: readonly MemberCheck[], wrong: readonly WrongMember[]): boolean {
   const storages = wrong.filter(({ check }) => check.holds === 'tensors');
   if (storages.length === 0 || storages.length < checks.filter(({ holds }) => holds === 'tensors').length) return false;
-  const known = new Map<number, number>();
-  return storages.every(({ check, found }) => {
-    const zeros = known.get(check.byteLength) ?? crc32OfZeros(check.byteLength);
-    known.set(check.byteLength, zeros);
-    return found === zeros;
-  });
-}
-
-/** The CRC-32 of `length` zero bytes, by doubling. */
-export function crc32OfZeros(length: number): number {
-  let total: number | undefined;
-  let run = 0xd202_ef8d; // Of one zero byte.
-  let runLength = 1;
-  for (let rest = length; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) total = total === undefined ? run : combineCrc32(total, run, runLength);
-    run = combineCrc32(run, run, runLength);
-    runLength *= 2;
-  }
-  return total ?? 0;
+  return storages.every(({ check, found }) => found === crc32OfZeros(check.byteLength));
 }

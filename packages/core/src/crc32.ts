@@ -17,11 +17,21 @@ export function crc32FromHex(hex: string): number {
 
 /** The CRC-32 of two neighbouring ranges from theirs; `secondLength` in bytes. zlib's crc32_combine: one zero bit is a linear map. */
 export function combineCrc32(first: number, second: number, secondLength: number): number {
-  let crc = first;
-  for (let power = 0, rest = secondLength; rest > 0; power += 1, rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) crc = apply(zeroBytes(power), crc);
+  return (afterZeros(first, secondLength) ^ second) >>> 0;
+}
+
+/** The CRC-32 of `byteLength` zeros: known without reading them. */
+export function crc32OfZeros(byteLength: number): number {
+  // The register starts, and is given out, inverted.
+  return (afterZeros(0xffff_ffff, byteLength) ^ 0xffff_ffff) >>> 0;
+}
+
+function afterZeros(register: number, byteLength: number): number {
+  let moved = register;
+  for (let power = 0, rest = byteLength; rest > 0; power += 1, rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) moved = apply(zeroBytes(power), moved);
   }
-  return (crc ^ second) >>> 0;
+  return moved;
 }
 
 // Squaring is most of the work, and the same for every call: 100 µs without, below 1 with this table.

@@ -32,6 +32,7 @@ export {
 export {
   combineCrc32,
   crc32FromHex,
+  crc32OfZeros,
   crc32ToHex,
 } from './crc32.ts';
 export {

@@ -5,6 +5,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 import { AssayError, shellWord } from '@assay/core';
 import { outputName } from '@assay/convert';
+import { UsageError } from '../usage-error.ts';
 
 /** An input and where its output goes, as the user would write both. */
 export interface Target {
@@ -20,7 +21,7 @@ export interface Target {
  * @throws {TypeError} for an output of no name, or of the name that elsewhere means standard output
  */
 export async function chooseTargets(inputs: readonly string[], output: string | undefined): Promise<readonly Target[]> {
-  if (output === '' || output === '-') throw new TypeError('an output is a file or a folder: give its path with -o');
+  if (output === '' || output === '-') throw new UsageError('an output is a file or a folder: give its path with -o');
   const asFolder = output !== undefined && (inputs.length > 1 || output.endsWith(sep) || (await isFolder(output)));
   if (asFolder && !(await isFolder(output))) throw await notAFolder(output);
   const targets: Target[] = [];

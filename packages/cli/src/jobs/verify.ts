@@ -17,6 +17,7 @@ import {
 import { expectationsFor, readChecksumFile, referenceCopy } from './expectations.ts';
 import { openListed } from './listed-file.ts';
 import { verifyStandardInput } from './standard-input.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Options of `verify`. Without any expectation only the structure can be proven, and that alone is an error unless `structure`. */
 export interface VerifyOptions {
@@ -72,12 +73,12 @@ export async function verify(paths: readonly string[], options: VerifyOptions = 
 function checkOptions(paths: readonly string[], { digests = {}, checksumFile, against, structure = false }: VerifyOptions): void {
   const given = Object.values(digests).some((digest) => digest !== undefined);
   const origins = [given, checksumFile !== undefined, against !== undefined].filter(Boolean).length;
-  if (origins > 1) throw new TypeError('give digests, a checksum file or --against, one of them');
-  if (given && paths.length !== 1) throw new TypeError('a digest is of one file: give one path');
-  if (paths.length === 0 && checksumFile === undefined) throw new TypeError('give a path, or a checksum file with -c');
+  if (origins > 1) throw new UsageError('give digests, a checksum file or --against, one of them');
+  if (given && paths.length !== 1) throw new UsageError('a digest is of one file: give one path');
+  if (paths.length === 0 && checksumFile === undefined) throw new UsageError('give a path, or a checksum file with -c');
   const fromInput = [...paths, checksumFile, against].filter((path) => path === '-').length;
-  if (fromInput > 1) throw new TypeError('standard input can be read only once');
-  if (structure && paths.includes('-')) throw new TypeError('--structure needs a file: standard input can be read only once');
+  if (fromInput > 1) throw new UsageError('standard input can be read only once');
+  if (structure && paths.includes('-')) throw new UsageError('--structure needs a file: standard input can be read only once');
 }
 
 interface Wanted {

@@ -4,8 +4,8 @@
  */
 import {
   blameOf,
-  combineCrc32,
   crc32FromHex,
+  crc32OfZeros,
   crc32ToHex,
   finding,
   inflateMember,
@@ -191,19 +191,6 @@ async function* memberChunks(source: ByteSource, member: StoredMember, options: 
     yield chunk;
     options.onBytes?.(chunk.length);
   }
-}
-
-/** The CRC-32 of that many zeros, by doubling: a payload that was never written has it. */
-function crc32OfZeros(byteLength: number): number {
-  const CRC_OF_ONE_ZERO = 0xd202_ef8d;
-  let crc = 0;
-  let [power, length] = [CRC_OF_ONE_ZERO, 1];
-  for (let rest = byteLength; rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) crc = combineCrc32(crc, power, length);
-    power = combineCrc32(power, power, length);
-    length *= 2;
-  }
-  return crc;
 }
 
 function transfer({ signal }: ZipCheckOptions): { signal?: AbortSignal } {
